@@ -72,7 +72,7 @@ class Run:
         default_factory=WeakKeyDictionary
     )
     _able: dict[type, Task] = field(default_factory=dict)
-    _opens: dict[str, Opens | None] = field(default_factory=dict)
+    _opens: dict[str, Task] = field(default_factory=dict)
 
     @cached_property
     def context(self) -> type[Settings]:
@@ -167,33 +167,21 @@ class Run:
         Raises:
             CapabilityError: The task lacks it.
         """
-        task = self._opens_by_policy(settings) or self._named(settings)
+        task = self.task or registry.task(settings["task"])
+        if self.policy is not None:
+            task = self._offered(self.policy, task)
         if self._able.get(kind) is not task:  # looking at a protocol takes longer than a node
             if not isinstance(task, kind):
                 raise capability_error(self.method.entry.id, task, [kind])
             self._able[kind] = task
         return cast("T", task)
 
-    def _named(self, settings: Mapping[str, Any]) -> Task:
-        return self.task or registry.task(settings["task"])
-
-    def _opens_by_policy(self, settings: Mapping[str, Any]) -> Opens | None:
-        """Returns the task, if it opens something: on a server one that knows what is offered."""
-        task = self._named(settings)
+    def _offered(self, policy: Policy, task: Task) -> Task:
+        """Returns the task as a server offers it: it opens what the operator named."""
         if task.id not in self._opens:
-            opens = task if isinstance(task, Opens) else None
-            offered = opens and self.policy and opens.offered(self.policy.databases)
-            self._opens[task.id] = offered or opens
+            own = task.offered(policy.databases) if isinstance(task, Opens) else task
+            self._opens[task.id] = own
         return self._opens[task.id]
-
-    async def open_database(self, settings: Mapping[str, Any], problem: str) -> None:
-        """Opens what a run asks about, if its task does: each process once, before its nodes ask.
-
-        Raises:
-            InputError: It cannot be used.
-        """
-        if (opens := self._opens_by_policy(settings)) is not None:
-            await asyncio.to_thread(opens.open, problem, settings)
 
     async def port_for(self, settings: dict[str, Any], *, judging: bool) -> ChatPort:
         """Returns the port of the model that generates, or of the one that judges."""

@@ -1,5 +1,6 @@
 """What a node is, and what every node of a search does beside its own work."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import wraps
 from typing import Any
@@ -15,6 +16,7 @@ from thoughtgraph.results import Result
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchOutput, updated
+from thoughtgraph.task import Opens, Task
 from thoughtgraph.usage import add_usages, check_counts
 
 Node = Callable[..., Awaitable[dict[str, Any]]]
@@ -58,8 +60,10 @@ def guarded(run: Run, node: Node, *, last: bool = False) -> Node:
             _check(run, state)
         elif not last:
             raise InputError("this search was refused; start a run with another input")
-        if state["settings"]:
-            await run.open_database(state["settings"], state["problem"])
+        # Again, as the run may go on in another process; looking at a protocol takes long.
+        task = run.task_for(state["settings"], Task) if state["settings"] else None
+        if hasattr(task, "open") and isinstance(task, Opens):
+            await asyncio.to_thread(task.open, state["problem"], state["settings"])
         update = await node(state)
         tell_events(state["thoughts"], update)
         if update.get("stop_reason") == "error" and raises(state):

@@ -1,5 +1,6 @@
 """The first node: reads the problem, fixes the settings, plants the root; or says what is wrong."""
 
+import asyncio
 import logging
 import secrets
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ from thoughtgraph.policy import LONGEST
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchInput, SearchState, nothing_found
-from thoughtgraph.task import Task
+from thoughtgraph.task import Opens, Task
 from thoughtgraph.tree import Thought, root
 
 
@@ -81,7 +82,8 @@ async def _begun(
         )
     problem = task.read(written)
     _check_pauses(settings)
-    await run.open_database(settings, problem)
+    if isinstance(task, Opens):
+        await asyncio.to_thread(task.open, problem, settings)
     name = secrets.token_hex(8)
     prices = await run.open_models(settings)
     if unpriced(prices):

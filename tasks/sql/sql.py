@@ -57,7 +57,7 @@ class Sql(Acting):
         self, problem: str, path: Path, options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
         """Returns what to ask for next parts; at the last step for final queries."""
-        last = len(path) + 1 >= options["steps"]
+        last = len(path) + 1 >= options.get("steps", 2)
         name = "propose_last" if last else "propose"
 
         def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
