@@ -1,7 +1,6 @@
 """What the answer was chosen by: votes, weights or scores, as the result tells them."""
 
 from collections.abc import Callable
-from typing import Any
 
 from thoughtgraph.outcome import By, Vote, vote
 from thoughtgraph.state import SearchState
@@ -28,24 +27,16 @@ def samples_of(state: SearchState, chosen: str) -> list[Vote]:
     return [vote("votes", worth, name or "", unread=given.count(None))] if name in worth else []
 
 
-def levels_of(by: By, *, wanted: Callable[[dict[str, Any]], bool] = lambda _: True) -> Tally:
-    """Makes the tally of a search that compared the thoughts of each depth.
+def level_votes(state: SearchState, chosen: str, by: By) -> list[Vote]:
+    """Tells of a search that compared the thoughts of each depth.
 
     Args:
-        by: What they were compared by.
-        wanted: Whether they were, under the run's settings.
+        state: The last state.
+        chosen: The thought that the answer is from.
+        by: What the thoughts were compared by.
     """
-
-    def tally(state: SearchState, chosen: str) -> list[Vote]:
-        if not wanted(state["settings"]):
-            return []
-        return [
-            vote_
-            for step in path_to(state["thoughts"], chosen)
-            if (vote_ := _level(by, state, step)) is not None
-        ]
-
-    return tally
+    steps = path_to(state["thoughts"], chosen)
+    return [each for step in steps if (each := _level(by, state, step)) is not None]
 
 
 def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:

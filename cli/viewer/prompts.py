@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, Never, cast
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Concludes, Extracts, Hints, Reflects, Verifies
 from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
-from thoughtgraph.generation import GeneratorInput
-from thoughtgraph.method import load
+from thoughtgraph.method import GeneratorInput, load
 from thoughtgraph.nodes.acting.think_act import UNSAID
 from thoughtgraph.nodes.actions import hints_of
 from thoughtgraph.reasoning import Reviews
@@ -240,12 +239,11 @@ def _known_method(
     """Returns how a method asks for thoughts, None when it is unknown, and what it needs."""
     try:
         found = load(method)
-        generator = found.generator(settings)
         needs = frozenset(found.settings.of(settings).needs())
     except FOREIGN:
         return None, frozenset()
     run = Run(found, found.settings, _no_model)
-    return lambda given: generator(run, given).prompt, needs
+    return lambda about: found.generator(run, about).prompt, needs
 
 
 def _no_model(specifier: str) -> Never:
