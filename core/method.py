@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import TypedDict
+
+from thoughtgraph.acting import Hints
 from thoughtgraph.entries import METHODS, MethodEntry
-from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Question
+from thoughtgraph.tree import Thought
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -21,10 +24,28 @@ if TYPE_CHECKING:
 
 ThoughtQuestion = Question[Sequence[Mapping[str, Any]]]
 """What is read as partial thoughts; it says how many completions are asked for."""
-ThoughtGenerator = Callable[["Run", GeneratorInput], ThoughtQuestion]
-"""The papers' thought generator G: what to ask for next thoughts, and how to read it."""
-ChooseGenerator = Callable[[Mapping[str, Any]], ThoughtGenerator]
-"""From a run's settings to its generator."""
+
+
+class GeneratorInput(TypedDict, total=False):
+    """What a generator is given."""
+
+    thought: str
+    """Id of the thought to expand."""
+    expansion: int
+    """How often it was expanded before."""
+    samples: int
+    """How many samples are asked for, where the search decides it; absent: as its settings say."""
+    problem: str
+    run: str
+    """The run's name, by which its tools are found; absent outside a run."""
+    settings: dict[str, Any]
+    path: list[Thought]
+    """The thoughts from the root (excluded) to the one to expand."""
+    hints: Hints
+    """What its prompt says besides, where that is known already; see `Thought.shown`."""
+    lessons: list[list[Thought]]
+    """The paths whose steps and analyses the prompt is to contain, in order; the last thought of
+    each holds its analysis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +57,9 @@ class Method:
     settings: type[Settings]
     """What it can be told, with the published values as defaults; they say what it needs of a
     task."""
-    generator: ChooseGenerator
-    """How thoughts are generated under given settings; by it the prompts of a stored run are
-    rendered again."""
+    generator: Callable[["Run", GeneratorInput], ThoughtQuestion]
+    """The paper's thought generator G: what to ask for next thoughts, and how to read it. By it
+    the prompts of a stored run are rendered again."""
     wire: Callable[["Run"], "StateGraph[Any, Any, Any, Any]"]
     """Makes the graph around a task, models and tools: nodes, edges and named routers."""
     abreast: int = 1

@@ -10,16 +10,14 @@ from typing import Annotated, Any
 from langchain_core.messages import AnyMessage
 from langgraph.channels import BinaryOperatorAggregate, DeltaChannel
 from langgraph.graph.message import add_messages
-from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from thoughtgraph.edits import Reducer
 from thoughtgraph.errors import InputError
-from thoughtgraph.generation import Expansion
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
-from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts
-from thoughtgraph.usage import Usage, add_usages, nothing_spent
+from thoughtgraph.tree import Tree, merge_thoughts
+from thoughtgraph.usage import Usage, add_usages
 
 REPLY = "thoughtgraph_run"
 """Metadata by which an answer in a conversation is known as ours; providers are not sent it."""
@@ -156,30 +154,21 @@ class InformedState(SearchState, total=False):
     that is returned."""
 
 
+class Expansion(TypedDict, total=False):
+    """What one expansion of one thought produced, before its thoughts have ids."""
+
+    parent: str
+    """Id of the expanded thought."""
+    thoughts: list[dict[str, Any]]
+    """Partial thoughts in the order of their creation."""
+    usage: dict[str, dict[str, float]]
+    """What the expansion cost, by role."""
+    short: bool
+    """Whether fewer samples were asked for than wanted, because of the limit on thoughts."""
+
+
 class PlanState(SearchState, total=False):
     """The state of a depth-first search over plans, whose calls are made ahead of need."""
 
     ahead: dict[str, list[Expansion]]
     """Calls that are not judged yet, in the order of their indices, by the chunk they continue."""
-
-
-def nothing_found(planted: Thought) -> dict[str, Any]:
-    """Returns the update with which a search begins: it clears what an earlier one left.
-
-    Args:
-        planted: The root of its tree.
-    """
-    return {
-        "thoughts": Overwrite({ROOT: planted}),
-        "step": 0,
-        "usage": Overwrite(nothing_spent()),
-        "tree": {},
-        "stop_reason": Overwrite(""),
-        "limit": Overwrite(""),
-        "error": Overwrite(""),
-        "answer": None,
-        "verified": None,
-        "votes": [],
-        "outcome": "",
-        "candidates": [],
-    }

@@ -24,23 +24,26 @@ right: samples that share a mistake settle the vote on it.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from math import comb
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.generation import Expansion, GeneratorInput
-from thoughtgraph.method import Method, ThoughtGenerator, ThoughtQuestion
+from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.check import is_right
-from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.generators import direct_answer, one_thought_each
+from thoughtgraph.nodes.expand import (
+    direct_answer,
+    drafted,
+    expansion,
+    place,
+    times_expanded,
+    with_times,
+)
 from thoughtgraph.nodes.limits import limit_reason, may_begin, requests_left, thoughts_left
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.placement import place, times_expanded, with_times
-from thoughtgraph.nodes.plan_examples import draw_shots
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
+from thoughtgraph.nodes.plan_steps import plan_steps
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import ballots, samples, samples_of, with_ballots
@@ -48,8 +51,8 @@ from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.planning import Plans
 from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
-from thoughtgraph.state import SearchState
-from thoughtgraph.task import Question, extras, told
+from thoughtgraph.state import Expansion, SearchState
+from thoughtgraph.task import told
 from thoughtgraph.tree import ROOT, Path, Thought, cut, living, path_to, texts
 from thoughtgraph.usage import add_usage
 
@@ -57,80 +60,50 @@ REPEATED = "the same beginning was drawn before"
 ENDLESS = "the plan does not end"
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how samples are generated."""
-    return whole_plans if AdaptiveSettings.of(settings).draw == "plans" else whole_answers
+def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """Asks for whole answers, thought before, or for all steps that are left of a plan."""
+    samples = about.get("samples", 1)
+    if AdaptiveSettings.of(about["settings"]).draw == "plans":
+        return plan_steps(run, about, None, samples)
+    return direct_answer(run, about, "cot", samples)
 
 
-def whole_answers(run: Run, given: GeneratorInput) -> ThoughtQuestion:
-    """Asks for whole answers, thought before."""
-    return direct_answer("cot", given.get("samples", 1))(run, given)
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """Draws the next samples, in one request; plans are run first."""
+    start, size = _start(state), _batch(state)
+    times = times_expanded(state, start)
+    drawn = drafted(await step.ask([expansion(step, start, times, size)]))
+    made = {"node": "generate", "expansion": times}
+    for each in drawn:
+        each["thoughts"] = [{"created_by": made, **thought} for thought in each["thoughts"]]
+        if AdaptiveSettings.of(state["settings"]).draw == "plans":
+            each["thoughts"] = await _ran(step, state, each)
+        else:
+            each["thoughts"] = await with_ballots(step, each["thoughts"])
+        if malformed := sum(t.pop("malformed", False) for t in each["thoughts"]):
+            step.count(parse_errors={"generate": malformed})
+    placed = place(state, drawn)
+    step.count(thoughts=len(placed.new), expansions=len(placed.parents))
+    return step.update(
+        thoughts=with_times(state, placed),
+        stop_reason="" if placed.parents and placed.complete else limit_reason(state),
+    )
 
 
-def whole_plans(run: Run, given: GeneratorInput) -> ThoughtQuestion:
-    """Asks for all steps that are left of a plan."""
-    settings, problem, path = given["settings"], given["problem"], given["path"]
-    task, times = run.task_for(settings, Plans), given.get("expansion", 0)
-    library = extras(task).shots(problem, settings)
-    shots = draw_shots(settings, problem, given["thought"], times, library)
-    made = {"node": "generate", "expansion": times, "shots": shots}
-
-    def plan(steps: Sequence[str], text: str) -> Mapping[str, Any]:
-        return {"text": "\n".join(steps), "raw": cut(text), "created_by": made}
-
-    question = task.plan(problem, path, shots, None, settings)
-    wanted = given.get("samples", 1)
-    return one_thought_each(Question(question.prompt, question.read, wanted), wanted, plan)
-
-
-def wire(run: Run) -> Graph:
-    """Wires the loop of draws."""
-
-    async def generate(state: SearchState) -> dict[str, Any]:
-        """Draws the next samples, in one request; plans are run first."""
-        step, start, size = Step(run, state), _start(state), _batch(state)
-        times = times_expanded(state, start)
-        drawn = drafted(await step.ask([expansion(run, state, generator, start, times, size)]))
-        made = {"node": "generate", "expansion": times}
-        for each in drawn:
-            each["thoughts"] = [{"created_by": made, **thought} for thought in each["thoughts"]]
-            if AdaptiveSettings.of(state["settings"]).draw == "plans":
-                each["thoughts"] = await _ran(run, state, each)
-            else:
-                each["thoughts"] = await with_ballots(run, state, each["thoughts"])
-            if malformed := sum(t.pop("malformed", False) for t in each["thoughts"]):
-                step.count(parse_errors={"generate": malformed})
-        placed = place(state, drawn)
-        step.count(thoughts=len(placed.new), expansions=len(placed.parents))
-        return step.update(
-            thoughts=with_times(state, placed),
-            stop_reason="" if placed.parents and placed.complete else limit_reason(state),
-        )
-
-    async def select(state: SearchState) -> dict[str, Any]:
-        """Counts the votes; ends the search once one is accepted or they are settled."""
-        spent: dict[str, Any] = {"usage": {"rounds": 1}}
-        if accepted := await _accepted(run, state):
-            reason = "verified" if state["oracle"] else "finished"
-            return {"thoughts": {accepted: {"chosen": True}}, "stop_reason": reason, **spent}
-        after: SearchState = {**state, "usage": add_usage(state["usage"], spent["usage"])}
-        counted, cast = _counted(state), ballots(state)
-        worth = {key: counted[cast[key] or ""] for key in candidates(state)}
-        return {
-            "thoughts": {key: {"value": float(votes)} for key, votes in worth.items()},
-            "stop_reason": state["stop_reason"] or _stop_reason(after),
-            **spent,
-        }
-
-    graph = method_graph(run)
-    graph.add_node(guarded(run, generate))
-    graph.add_node(guarded(run, select))
-    best = answer(run, candidates, best=leader, tally=votes)
-    add_answer(graph, run, best, candidates=new_samples)
-    graph.add_conditional_edges("start", draw)
-    graph.add_conditional_edges("generate", shown_first(new_samples))
-    graph.add_conditional_edges("select", draw)
-    return graph
+async def select(step: Step, state: SearchState) -> dict[str, Any]:
+    """Counts the votes; ends the search once one is accepted or they are settled."""
+    spent: dict[str, Any] = {"usage": {"rounds": 1}}
+    if accepted := await _accepted(step, state):
+        reason = "verified" if state["oracle"] else "finished"
+        return {"thoughts": {accepted: {"chosen": True}}, "stop_reason": reason, **spent}
+    after: SearchState = {**state, "usage": add_usage(state["usage"], spent["usage"])}
+    counted, cast = _counted(state), ballots(state)
+    worth = {key: counted[cast[key] or ""] for key in candidates(state)}
+    return {
+        "thoughts": {key: {"value": float(votes)} for key, votes in worth.items()},
+        "stop_reason": state["stop_reason"] or _stop_reason(after),
+        **spent,
+    }
 
 
 async def draw(state: SearchState) -> Literal["generate", "answer"]:
@@ -215,7 +188,7 @@ def _start(state: SearchState) -> str:
     return min((k for k in living(tree) if tree[k]["status"] != "terminal"), key=order)
 
 
-async def _accepted(run: Run, state: SearchState) -> str:
+async def _accepted(step: Step, state: SearchState) -> str:
     """Returns the sample that ends the search: a plan that ran, or what an oracle accepts."""
     tree = state["thoughts"]
     new = [key for key in candidates(state) if "value" not in tree[key]]
@@ -226,7 +199,7 @@ async def _accepted(run: Run, state: SearchState) -> str:
     for key in new:
         answer = tree[key]["answer"]
         if answer not in known:
-            known[answer] = await is_right(run, state, answer)
+            known[answer] = await is_right(step, answer)
         if known[answer]:
             return key
     return ""
@@ -242,13 +215,13 @@ def _stop_reason(state: SearchState) -> StopReason:
     return limit_reason(state) if over or none_left else ""
 
 
-async def _ran(run: Run, state: SearchState, drawn: Expansion) -> list[dict[str, Any]]:
+async def _ran(step: Step, state: SearchState, drawn: Expansion) -> list[dict[str, Any]]:
     """Runs the plans of an expansion; one that begins like another before it is not continued."""
     tree, ran = state["thoughts"], []
     path = path_to(tree, drawn["parent"])
     seen = {"\n".join(texts(path_to(tree, key))) for key in tree if key != ROOT}
     for written in drawn["thoughts"]:
-        fields = await _followed(run, state, path, written["text"])
+        fields = await _followed(step, state, path, written["text"])
         if "status" not in fields:
             whole = "\n".join([*texts(path), fields["text"]])
             if whole in seen:
@@ -258,19 +231,19 @@ async def _ran(run: Run, state: SearchState, drawn: Expansion) -> list[dict[str,
     return ran
 
 
-async def _followed(run: Run, state: SearchState, path: Path, written: str) -> dict[str, Any]:
+async def _followed(step: Step, state: SearchState, path: Path, written: str) -> dict[str, Any]:
     """Returns what is left of a plan: its steps up to the first fault, or to its end."""
-    task, settings = run.task_for(state["settings"], Plans), state["settings"]
+    settings, taken = state["settings"], list[Thought]()
     most = AdaptiveSettings.of(settings).max_steps
     left = most - sum(len(text.split("\n")) for text in texts(path))
-    taken: list[Thought] = []
     fault, end = ENDLESS, dict[str, Any]()
     malformed = not written
-    for step in written.split("\n") if written else []:
+    for line in written.split("\n") if written else []:
         if len(taken) == left:
             fault = f"E_LIMIT: a plan has at most {most} steps"
             break
-        ruling = await told(task.execute(state["problem"], [*path, *taken], [step], settings))
+        ran = step.task(Plans).execute(state["problem"], [*path, *taken], [line], settings)
+        ruling = await told(ran)
         if not ruling.accepted:
             fault, malformed = cut(f"{ruling.code}: {ruling.reason}"), ruling.malformed
             break
@@ -288,6 +261,17 @@ async def _followed(run: Run, state: SearchState, path: Path, written: str) -> d
         "tool_state": taken[-1]["tool_state"],
         **(end or {"note": fault}),
     }
+
+
+def wire(run: Run) -> Graph:
+    """Wires the loop of draws."""
+    graph = method_graph(run, generate, select)
+    last = partial(answer, pick=candidates, best=leader, complete=True, tally=votes)
+    add_answer(graph, run, last, candidates=new_samples)
+    graph.add_conditional_edges("start", draw)
+    graph.add_conditional_edges("generate", shown_first(new_samples))
+    graph.add_conditional_edges("select", draw)
+    return graph
 
 
 ADAPTIVE = Method(METHODS["adaptive"], AdaptiveSettings, generator, wire)

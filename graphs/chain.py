@@ -8,16 +8,14 @@ The steps are asked for exactly as `rollback` asks for them without experiences,
 prompt does not speak (the wording of appendix B.3 without them).
 """
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer, terminal
-from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.limits import may_begin, thoughts_left
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.reasoning_steps import end_reason, next_step, step_ask, steps_of
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
@@ -25,31 +23,16 @@ from thoughtgraph.settings.rollback import ChainSettings
 from thoughtgraph.state import SearchState
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how steps are generated."""
-    return next_step()
-
-
-def wire(run: Run) -> Graph:
-    """Wires the chain."""
-
-    async def generate(state: SearchState) -> dict[str, Any]:
-        """The one next step of the chain."""
-        step, latest = Step(run, state), next(reversed(state["thoughts"]))
-        placed = steps_of(state, await step.ask([step_ask(run, state, generator, latest, 0)]))
-        if not placed.new:
-            return step.update(stop_reason="budget")
-        last = thoughts_left(state) == 1
-        reason = end_reason(next(iter(placed.new.values()))) or ("budget" if last else "")
-        step.count(thoughts=1, expansions=1, rounds=1)
-        return step.update(thoughts=placed.tree, stop_reason=reason)
-
-    graph = method_graph(run)
-    graph.add_node(guarded(run, generate))
-    add_answer(graph, run, answer(run, pick=terminal, cut_short=terminal))
-    graph.add_conditional_edges("start", go_on)
-    graph.add_conditional_edges("generate", go_on)
-    return graph
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """The one next step of the chain."""
+    latest = next(reversed(state["thoughts"]))
+    placed = steps_of(state, await step.ask([step_ask(step, latest)]))
+    if not placed.new:
+        return step.update(stop_reason="budget")
+    last = thoughts_left(state) == 1
+    reason = end_reason(next(iter(placed.new.values()))) or ("budget" if last else "")
+    step.count(thoughts=1, expansions=1, rounds=1)
+    return step.update(thoughts=placed.tree, stop_reason=reason)
 
 
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:
@@ -58,4 +41,13 @@ async def go_on(state: SearchState) -> Literal["generate", "answer"]:
     return "generate" if may_begin(state) and latest["status"] == "open" else "answer"
 
 
-CHAIN = Method(METHODS["chain"], ChainSettings, generator, wire)
+def wire(run: Run) -> Graph:
+    """Wires the chain."""
+    graph = method_graph(run, generate)
+    add_answer(graph, run, partial(answer, pick=terminal))
+    graph.add_conditional_edges("start", go_on)
+    graph.add_conditional_edges("generate", go_on)
+    return graph
+
+
+CHAIN = Method(METHODS["chain"], ChainSettings, next_step, wire)

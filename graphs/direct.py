@@ -16,61 +16,41 @@ the first to occur wins (self-consistency: Wang et al. 2022).
 """
 
 from collections import Counter
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.generators import direct_answer
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.expand import direct_answer, drafted, expansion, place
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.start import begin
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import ballots, samples, samples_of, with_ballots
 from thoughtgraph.run import Run
-from thoughtgraph.settings import Settings
 from thoughtgraph.settings.direct import CotScSettings, CotSettings, IoSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT
 
 
-def generator(style: str, settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how samples are generated; `style` is `io` or `cot`."""
-    return direct_answer(style, IoSettings.of(settings).n_generate)
+def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """Asks for the samples of any of the three."""
+    style = "io" if run.method is IO else "cot"
+    return direct_answer(run, about, style, IoSettings.of(about["settings"]).n_generate)
 
 
-def wire(style: str, votes: bool, run: Run) -> Graph:
-    """Wires one question in a style; `votes` says whether its samples vote."""
-
-    async def generate(state: SearchState) -> dict[str, Any]:
-        """The samples, which are one request."""
-        step = Step(run, state)
-        answers = await step.ask([expansion(run, state, partial(generator, style), ROOT, 0)])
-        drafts = drafted(answers)
-        for draft in drafts if votes else ():
-            draft["thoughts"] = await with_ballots(run, state, draft["thoughts"])
-        placed = place(state, drafts)
-        step.count(thoughts=len(placed.new), expansions=len(answers))
-        return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
-
-    graph = method_graph(run)
-    graph.add_node(guarded(run, generate))
-    graph.add_conditional_edges("start", begin)
-    if votes:
-        graph.add_node(guarded(run, vote))
-        graph.add_edge("generate", "vote")
-    graph.add_edge("vote" if votes else "generate", "answer")
-    best, tally = (leader, samples_of) if votes else (None, None)
-    add_answer(graph, run, answer(run, pick=samples, best=best, tally=tally))
-    return graph
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """The samples, which are one request."""
+    answers = await step.ask([expansion(step, ROOT)])
+    drafts = drafted(answers)
+    for draft in drafts if step.run.method is COT_SC else ():
+        draft["thoughts"] = await with_ballots(step, draft["thoughts"])
+    placed = place(state, drafts)
+    step.count(thoughts=len(placed.new), expansions=len(answers))
+    return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
 
-async def vote(state: SearchState) -> dict[str, Any]:
+async def vote(step: Step, state: SearchState) -> dict[str, Any]:
     """Counts how often each answer was given: every sample's value becomes that number.
 
     Samples without a readable answer do not vote.
@@ -88,11 +68,20 @@ def leader(state: SearchState) -> list[str]:
     return [max(given, key=lambda key: tree[key].get("value", 0.0))] if given else []
 
 
-def direct(name: str, settings: type[Settings], style: str, *, votes: bool = False) -> Method:
-    """Returns the method that asks in a style."""
-    return Method(METHODS[name], settings, partial(generator, style), partial(wire, style, votes))
+def wire(run: Run) -> Graph:
+    """Wires one question, whose samples vote in `cot_sc`."""
+    votes = run.method is COT_SC
+    graph = method_graph(run, generate, *([vote] if votes else []))
+    last = partial(answer, pick=samples, complete=True)
+    if votes:
+        last = partial(last, best=leader, tally=samples_of)
+        graph.add_edge("generate", "vote")
+    add_answer(graph, run, last)
+    graph.add_conditional_edges("start", begin)
+    graph.add_edge("vote" if votes else "generate", "answer")
+    return graph
 
 
-IO = direct("io", IoSettings, "io")
-COT = direct("cot", CotSettings, "cot")
-COT_SC = direct("cot_sc", CotScSettings, "cot", votes=True)
+IO = Method(METHODS["io"], IoSettings, generator, wire)
+COT = Method(METHODS["cot"], CotSettings, generator, wire)
+COT_SC = Method(METHODS["cot_sc"], CotScSettings, generator, wire)

@@ -25,12 +25,13 @@ as writing down the answer of Game of 24, one child is asked for.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 from thoughtgraph.acting import Concludes, Extracts, Verifies
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
 from thoughtgraph.nodes.actions import (
     awaits_tool,
     carry_out,
@@ -42,12 +43,10 @@ from thoughtgraph.nodes.actions import (
 )
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.expand import place_below
 from thoughtgraph.nodes.feedback import layers
-from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.limits import blocking_limit, limit_reason, requests_left
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.placement import place_below
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import words_of
@@ -65,165 +64,124 @@ MOST_ENTITIES = 20
 UNREAD = "the judgement could not be read"
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how thoughts are generated."""
-    return next_actions(STYLE, FgdipSettings.of(settings).n_generate)
+def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """Asks for children."""
+    return next_actions(run, about, STYLE, FgdipSettings.of(about["settings"]).n_generate)
 
 
-def wire(run: Run) -> Graph:
-    """Wires the algorithm."""
+async def extract(step: Step, state: SearchState) -> dict[str, Any]:
+    """The first layer; a completion without entities begins at the problem itself."""
+    question = step.task(Extracts).extract(state["problem"], state["settings"])
+    if (said := await step.ask_one(Ask(question, ROOT, "extract"))) is None:
+        return step.update(stop_reason="budget")
+    if any(move.malformed for move in said.reading):
+        step.count(parse_errors={"extract": 1})
+    entities, made = said.reading[:MOST_ENTITIES], {"created_by": {"node": "extract"}}
+    drafts = [{**move_fields(step, ROOT, move), **made} for move in entities]
+    placed = place_below(state, ROOT, drafts, said.usage)
+    placed.parents[ROOT]["raw"] = cut(said.texts[0])
+    step.count(thoughts=len(placed.new), expansions=1)
+    reason = "" if placed.new else "budget"
+    return step.update(thoughts=layers.labelled(state, placed.tree), stop_reason=reason)
 
-    async def extract(state: SearchState) -> dict[str, Any]:
-        """The first layer; a completion without entities begins at the problem itself."""
-        settings, step = state["settings"], Step(run, state)
-        question = run.task_for(settings, Extracts).extract(state["problem"], settings)
-        answers = await step.ask([Ask(question, ROOT, "extract")])
-        if not answers:
+
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """One child, which sees those before it and the rejected answers."""
+    tree, parent = state["thoughts"], layers.visited(state["thoughts"])
+    if layers.is_full(state):  # a person has pruned it
+        return {}
+    if blocking_limit(state, parent):
+        return {"stop_reason": "budget"}
+    shown, tried = layers.shown_beside(state), len(children_of(tree, parent))
+    ask = move_ask(step, parent, STYLE, hints_of(tree, shown), times=tried)
+    if (said := await step.ask_one(ask)) is None:
+        return step.update(stop_reason="budget")
+    move = said.reading[0]
+    fields = move_fields(step, parent, move, said.texts[0])
+    if move.malformed or fields.get("action", {}) is None:
+        step.count(parse_errors={"generate": 1})
+    made = {"node": "generate", "expansion": 0, "sample": tried}
+    draft = {**fields, **shown_field(shown), "created_by": made}
+    if move.only:
+        draft["only"] = True
+    done = [layers.words_done(tree[kid]) for kid in layers.layer(state)]
+    if layers.words_done(draft) in done:  # it stays in the tree, as it was paid for
+        draft |= {"status": "pruned", "note": layers.SAME}
+    placed = place_below(state, parent, [draft], said.usage)
+    step.count(thoughts=1, expansions=int(tried == 0))
+    return step.update(thoughts=layers.labelled(state, placed.tree))
+
+
+async def call_tool(step: Step, state: SearchState) -> dict[str, Any]:
+    """The actions of a layer's new steps."""
+    keys = [key for key in layers.layer(state) if awaits_tool(state["thoughts"][key])]
+    called = await carry_out(step, keys)
+    reason = "" if len(called) == len(keys) else "budget"
+    return step.update(thoughts=layers.labelled(state, called), stop_reason=reason)
+
+
+async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
+    """The labels sure, maybe or impossible of a layer's steps."""
+    settings, asks = state["settings"], []
+    for key in layers.unlabelled(state)[: layers.spare_requests(state)]:
+        path = path_to(state["thoughts"], key)
+        question = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
+        asks.append(Ask(question, key, "step_eval", judges=True))
+    new: Tree = {}
+    for said in await step.ask(asks):
+        label = Thought(value=said.reading.value, note=said.reading.label)
+        new[said.ask.about] = {**label, **words_of(said)}
+    step.count(evaluated=len(new))
+    return step.update(thoughts=new)
+
+
+async def verify(step: Step, state: SearchState) -> dict[str, Any]:
+    """Whether the visited answer is on topic and the right one.
+
+    The model finds the possible answer itself (section 3.3.2, appendix E.3). A judgement that
+    cannot be read rejects it. What is rejected, and why, is shown to every later generation.
+    """
+    tree, settings = state["thoughts"], state["settings"]
+    key, exact = layers.visited(tree), FgdipSettings.of(settings).exact_check
+    text = tree[key].get("answer") or ""
+    if exact:
+        good = step.task(Checks).check(state["problem"], text)
+        reason, verdict = FAILED, Thought(value_raw="", usage={})
+    else:
+        question = step.task(Verifies).verify(state["problem"], text, settings)
+        said = await step.ask_one(Ask(question, key, "answer_eval", judges=True))
+        if said is None:
             return step.update(stop_reason="budget")
-        [said] = answers
-        if any(move.malformed for move in said.reading):
-            step.count(parse_errors={"extract": 1})
-        entities, made = said.reading[:MOST_ENTITIES], {"created_by": {"node": "extract"}}
-        drafts = [{**move_fields(run, state, ROOT, move), **made} for move in entities]
-        placed = place_below(state, ROOT, drafts, said.usage)
-        placed.parents[ROOT]["raw"] = cut(said.texts[0])
-        step.count(thoughts=len(placed.new), expansions=1)
-        reason = "" if placed.new else "budget"
-        return step.update(thoughts=layers.labelled(state, placed.tree), stop_reason=reason)
-
-    async def generate(state: SearchState) -> dict[str, Any]:
-        """One child, which sees those before it and the rejected answers."""
-        tree, step, parent = state["thoughts"], Step(run, state), layers.visited(state["thoughts"])
-        if layers.is_full(state):  # a person has pruned it
-            return {}
-        if blocking_limit(state, parent):
-            return {"stop_reason": "budget"}
-        shown, tried = layers.shown_beside(state), len(children_of(tree, parent))
-        ask = move_ask(run, state, parent, STYLE, hints_of(tree, shown), times=tried)
-        answers = await step.ask([ask])
-        if not answers:
-            return step.update(stop_reason="budget")
-        [said] = answers
-        move = said.reading[0]
-        fields = move_fields(run, state, parent, move, said.texts[0])
-        if move.malformed or fields.get("action", {}) is None:
-            step.count(parse_errors={"generate": 1})
-        made = {"node": "generate", "expansion": 0, "sample": tried}
-        draft = {**fields, **shown_field(shown), "created_by": made}
-        if move.only:
-            draft["only"] = True
-        done = [layers.words_done(tree[kid]) for kid in layers.layer(state)]
-        if layers.words_done(draft) in done:  # it stays in the tree, as it was paid for
-            draft |= {"status": "pruned", "note": layers.SAME}
-        placed = place_below(state, parent, [draft], said.usage)
-        step.count(thoughts=1, expansions=int(tried == 0))
-        return step.update(thoughts=layers.labelled(state, placed.tree))
-
-    async def call_tool(state: SearchState) -> dict[str, Any]:
-        """The actions of a layer's new steps."""
-        step = Step(run, state)
-        keys = [key for key in layers.layer(state) if awaits_tool(state["thoughts"][key])]
-        called = await carry_out(run, state, step, keys)
-        reason = "" if len(called) == len(keys) else "budget"
-        return step.update(thoughts=layers.labelled(state, called), stop_reason=reason)
-
-    async def evaluate(state: SearchState) -> dict[str, Any]:
-        """The labels sure, maybe or impossible of a layer's steps."""
-        step, settings, asks = Step(run, state), state["settings"], []
-        task = run.task_for(settings, Estimates)
-        for key in layers.unlabelled(state)[: layers.spare_requests(state)]:
-            path = path_to(state["thoughts"], key)
-            question = task.estimate(state["problem"], path, STYLE, settings)
-            asks.append(Ask(question, key, "step_eval", judges=True))
-        new: Tree = {}
-        for said in await step.ask(asks):
-            label = Thought(value=said.reading.value, note=said.reading.label)
-            new[said.ask.about] = {**label, **words_of(said)}
-        step.count(evaluated=len(new))
-        return step.update(thoughts=new)
-
-    async def verify(state: SearchState) -> dict[str, Any]:
-        """Whether the visited answer is on topic and the right one.
-
-        The model finds the possible answer itself (section 3.3.2, appendix E.3). A judgement that
-        cannot be read rejects it. What is rejected, and why, is shown to every later generation.
-        """
-        tree, settings, step = state["thoughts"], state["settings"], Step(run, state)
-        key, exact = layers.visited(tree), FgdipSettings.of(settings).exact_check
-        text = tree[key].get("answer") or ""
-        if exact:
-            good = run.task_for(settings, Checks).check(state["problem"], text)
-            reason, verdict = FAILED, Thought(value_raw="", usage={})
-        else:
-            question = run.task_for(settings, Verifies).verify(state["problem"], text, settings)
-            answers = await step.ask([Ask(question, key, "answer_eval", judges=True)])
-            if not answers:
-                return step.update(stop_reason="budget")
-            read, verdict = answers[0].reading, words_of(answers[0])
-            good, reason = read.value > 0, UNREAD if read.malformed else read.label
-        told: dict[str, Any] = {"oracle": True} if exact else {}
-        if good:
-            step.count(rounds=len(layers.visits(tree)) - state["usage"].get("rounds", 0))
-            told["stop_reason"] = "verified" if exact else "finished"
-        note = ACCEPTED if good else cut(f"{REJECTED}{reason or 'no reason given'}")
-        return step.update(thoughts={key: {**verdict, "note": note}}, **told)
-
-    async def conclude(state: SearchState) -> dict[str, Any]:
-        """An answer from the deepest trajectory that is not impossible."""
-        tree, settings, step = state["thoughts"], state["settings"], Step(run, state, last=True)
-        hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
-        deepest = max(hopeful, key=lambda key: tree[key]["depth"])
-        task = run.task_for(settings, Concludes)
-        question = task.conclude(state["problem"], path_to(tree, deepest), settings)
-        answers = await step.ask([Ask(question, deepest, "conclude")])
-        if not answers or answers[0].reading is None:
-            step.count(parse_errors={"conclude": len(answers)} if answers else {})
-            return step.update()
-        text, usage = answers[0].texts[0], answers[0].usage
-        forced = bounded({"text": text, "raw": text, "answer": answers[0].reading})
-        forced |= {"status": "terminal", "usage": usage, "note": FORCED}
-        # Not placed as others are: the thought above was not expanded and does not bear the cost.
-        new = grow(tree, deepest, [{**forced, "created_by": {"node": "conclude"}}])
-        step.count(thoughts=1)
-        return step.update(thoughts=new)
-
-    def answers(state: SearchState) -> Sequence[str]:
-        """Returns the accepted or forced answer, else the rejected ones, most frequent first.
-
-        Of equally frequent ones the latest is first. A search that a limit cut short before an
-        answer was checked returns those it has.
-        """
-        tree, wrong = state["thoughts"], layers.rejected(state["thoughts"])
-        if state["stop_reason"] in ("finished", "verified") or not wrong:
-            given, last = [key for key in tree if "answer" in tree[key]], layers.visited(tree)
-            ends = [key for key in given if key == last or tree[key].get("note") == FORCED]
-            return given if state["stop_reason"] in ("budget", "error") and not ends else ends
-        normalize = extras(run.task_for(state["settings"], Task)).normalize
-        form = {key: normalize(tree[key].get("answer") or "") for key in wrong}
-        often = Counter(form.values())
-        return sorted(wrong, key=lambda key: (-often[form[key]], -tree[key]["visit"]))
-
-    graph = method_graph(run)
-    for node in (extract, generate, call_tool, evaluate):
-        graph.add_node(guarded(run, node))
-    graph.add_node("select", guarded(run, select))
-    graph.add_node(guarded(run, verify))
-    graph.add_node(guarded(run, conclude))
-    last = answer(run, pick=answers, cut_short=answers)
-    add_answer(graph, run, last, candidates=layers.new_layer)
-    graph.add_conditional_edges("start", begin)
-    steps = ["generate", "evaluate", "review", "select"]
-    graph.add_conditional_edges("extract", carry_out_or_go_on, ["call_tool", "answer", *steps[1:]])
-    graph.add_conditional_edges("generate", carry_out_or_go_on, ["call_tool", "answer", *steps])
-    graph.add_conditional_edges("call_tool", go_on, steps)
-    graph.add_conditional_edges("evaluate", show)
-    graph.add_conditional_edges("select", visit)
-    graph.add_conditional_edges("verify", backtrack)
-    graph.add_edge("conclude", "answer")
-    return graph
+        read, verdict = said.reading, words_of(said)
+        good, reason = read.value > 0, UNREAD if read.malformed else read.label
+    told: dict[str, Any] = {"oracle": True} if exact else {}
+    if good:
+        step.count(rounds=len(layers.visits(tree)) - state["usage"].get("rounds", 0))
+        told["stop_reason"] = "verified" if exact else "finished"
+    note = ACCEPTED if good else cut(f"{REJECTED}{reason or 'no reason given'}")
+    return step.update(thoughts={key: {**verdict, "note": note}}, **told)
 
 
-async def select(state: SearchState) -> dict[str, Any]:
+async def conclude(step: Step, state: SearchState) -> dict[str, Any]:
+    """An answer from the deepest trajectory that is not impossible."""
+    tree, settings = state["thoughts"], state["settings"]
+    hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
+    deepest = max(hopeful, key=lambda key: tree[key]["depth"])
+    path = path_to(tree, deepest)
+    question = step.task(Concludes).conclude(state["problem"], path, settings)
+    said = await step.ask_one(Ask(question, deepest, "conclude"), last=True)
+    if said is None or said.reading is None:
+        step.count(parse_errors={"conclude": 1} if said else {})
+        return step.update()
+    forced = bounded({"text": said.texts[0], "raw": said.texts[0], "answer": said.reading})
+    forced |= {"status": "terminal", "usage": said.usage, "note": FORCED}
+    # Not placed as others are: the thought above was not expanded and does not bear the cost.
+    new = grow(tree, deepest, [{**forced, "created_by": {"node": "conclude"}}])
+    step.count(thoughts=1)
+    return step.update(thoughts=new)
+
+
+async def select(step: Step, state: SearchState) -> dict[str, Any]:
     """Prunes the impossible steps of a complete layer, and visits the next step.
 
     An answer that nobody checks ends the search.
@@ -247,6 +205,29 @@ async def select(state: SearchState) -> dict[str, Any]:
         "thoughts": {**pruned, chosen: {"visit": number + 1}},
         "stop_reason": reason,
     }
+
+
+async def last(step: Step, state: SearchState) -> dict[str, Any]:
+    """The accepted answer, else the most frequent rejected one, else the forced one."""
+    pick = partial(answers, step.task(Task))
+    return await answer(step, state, pick)
+
+
+def answers(task: Task, state: SearchState) -> Sequence[str]:
+    """Returns the accepted or forced answer, else the rejected ones, most frequent first.
+
+    Of equally frequent ones the latest is first. A search that a limit cut short before an
+    answer was checked returns those it has.
+    """
+    tree, wrong = state["thoughts"], layers.rejected(state["thoughts"])
+    if state["stop_reason"] in ("finished", "verified") or not wrong:
+        given, last = [key for key in tree if "answer" in tree[key]], layers.visited(tree)
+        ends = [key for key in given if key == last or tree[key].get("note") == FORCED]
+        return given if state["stop_reason"] in ("budget", "error") and not ends else ends
+    normalize = extras(task).normalize
+    form = {key: normalize(tree[key].get("answer") or "") for key in wrong}
+    often = Counter(form.values())
+    return sorted(wrong, key=lambda key: (-often[form[key]], -tree[key]["visit"]))
 
 
 async def begin(state: SearchState) -> Literal["extract", "generate", "answer"]:
@@ -289,6 +270,22 @@ async def visit(state: SearchState) -> Literal["generate", "verify", "conclude",
 async def backtrack(state: SearchState) -> Literal["select", "answer"]:
     """Routes on from a rejected answer."""
     return "answer" if state["stop_reason"] else "select"
+
+
+def wire(run: Run) -> Graph:
+    """Wires the algorithm."""
+    graph = method_graph(run, extract, generate, call_tool, evaluate, select, verify, conclude)
+    add_answer(graph, run, last, candidates=layers.new_layer)
+    graph.add_conditional_edges("start", begin)
+    steps = ["generate", "evaluate", "review", "select"]
+    graph.add_conditional_edges("extract", carry_out_or_go_on, ["call_tool", "answer", *steps[1:]])
+    graph.add_conditional_edges("generate", carry_out_or_go_on, ["call_tool", "answer", *steps])
+    graph.add_conditional_edges("call_tool", go_on, steps)
+    graph.add_conditional_edges("evaluate", show)
+    graph.add_conditional_edges("select", visit)
+    graph.add_conditional_edges("verify", backtrack)
+    graph.add_edge("conclude", "answer")
+    return graph
 
 
 FGDIP = Method(METHODS["fgdip"], FgdipSettings, generator, wire)

@@ -31,20 +31,17 @@ was; then its children are valued side by side. An action that calls no tool, be
 read or names none, adds to g what the dearest call adds (ours), so never less than a failed call.
 """
 
-from collections.abc import Mapping
 from functools import partial
 from itertools import takewhile
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.generation import Expansion
-from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
 from thoughtgraph.nodes.actions import awaits_tool, carry_out, next_actions
 from thoughtgraph.nodes.answer import answer, terminal
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.check import is_right
-from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.expand import drafted, expansion, place, times_expanded, with_times
 from thoughtgraph.nodes.informed import (
     Rank,
     by_priority,
@@ -57,17 +54,14 @@ from thoughtgraph.nodes.informed import (
     step_costs,
 )
 from thoughtgraph.nodes.limits import expansions_allowed, limit_reason
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.placement import place, times_expanded, with_times
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in, words_of
 from thoughtgraph.run import Run
-from thoughtgraph.settings import Settings
 from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
-from thoughtgraph.state import InformedState, SearchState
+from thoughtgraph.state import Expansion, InformedState, SearchState
 from thoughtgraph.task import Estimates
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts, path_to
 from thoughtgraph.usage import add_usage
@@ -79,151 +73,143 @@ TOO_DEEP: Thought = {"status": "pruned", "note": "too deep to be continued"}
 WRONG: Thought = {"status": "pruned", "note": "the oracle says wrong"}
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how thoughts are generated."""
-    return next_actions(STYLE, ItotDfsSettings.of(settings).n_generate)
+RANKS = {
+    "itot_a_star": Rank(pays=True, judges=True),
+    "itot_d_star_lite": Rank(pays=True, judges=True, propagates=True),
+    "itot_best_first": Rank(pays=False, judges=True),
+    "itot_dfs": Rank(pays=False, judges=False),
+}
 
 
-def wire(rank: Rank, run: Run) -> Graph:
-    """Wires Algorithm 1; `rank` is the order of the open set."""
+def rank_of(state: SearchState) -> Rank:
+    """Returns the order of the open set of a search, which its method says."""
+    return RANKS[state["method"]]
 
-    async def select(state: InformedState) -> dict[str, Any]:
-        """Puts new thoughts into O and takes out who is next: `frontier` is then expanded.
 
-        A terminal thought that comes out ends the search, with an oracle only if its answer is
-        right; the frontier is that thought then. Thoughts that are too deep are dropped.
-        """
-        settings, entered = ItotDfsSettings.of(state["settings"]), priorities(state, rank)
-        tree = merge_thoughts(state["thoughts"], [entered])
-        ended = state["step"] - state["usage"].get("rounds", 0)
-        update = {"thoughts": entered, "usage": {"rounds": ended}, "frontier": []}
-        if state["stop_reason"] or not entered.keys() >= set(new_thoughts(state)):
-            return {**update, "stop_reason": limit_reason(state)}
-        if state["step"] >= min(settings.rounds, settings.limit_rounds or settings.rounds):
-            return {**update, "stop_reason": "round_limit"}
-        if not (ordered := open_set(tree)):
-            return {**update, "stop_reason": "exhausted"}
-        begun = {**update, "step": state["step"] + 1}
-        first = tree[ordered[0]]
-        if first["status"] == "terminal":
-            if run.oracle and not await is_right(run, state, first["answer"]):
-                return {**begun, "thoughts": merge_thoughts(entered, [{first["id"]: WRONG}])}
-            reason = "verified" if run.oracle else "finished"
-            found = {"usage": {"rounds": ended + 1}, "frontier": [first["id"]]}
-            return {**begun, **found, "stop_reason": reason}
-        batch = ordered[: settings.width]
-        taken = list(takewhile(lambda key: tree[key]["status"] != "terminal", batch))
-        deep: Tree = {key: TOO_DEEP for key in taken if not may_grow(state, tree[key])}
-        # What may still be done is asked as if the round that ends here were counted already.
-        usage = add_usage(state["usage"], {"rounds": ended})
-        after: InformedState = {**state, "usage": usage}
-        growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
-        if not growing and not deep:
-            return {**update, "stop_reason": limit_reason(after)}
-        return {**begun, "thoughts": merge_thoughts(entered, [deep]), "frontier": growing}
+def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """Asks for next steps, one a completion."""
+    return next_actions(run, about, STYLE, ItotDfsSettings.of(about["settings"]).n_generate)
 
-    async def generate(state: InformedState) -> dict[str, Any]:
-        """C: samples become children, without those that are there already."""
-        step, keys = Step(run, state), _growing(state)
-        asks = [expansion(run, state, generator, k, times_expanded(state, k)) for k in keys]
-        expansions = drafted(await step.ask(asks))
-        distinct = [_distinct(state, each) for each in expansions]
-        placed = place(state, distinct)
-        written = [thought for each in expansions for thought in each["thoughts"]]
-        step.count(
-            thoughts=len(placed.new),
-            expansions=len(placed.parents),
-            reexpansions=sum(times_expanded(state, key) > 0 for key in placed.parents),
-        )
-        if lost := sum(thought["action"] is None for thought in written):
-            step.count(parse_errors={"generate": lost})
-        # An expansion without a new thought is no shortage: all its samples were there before.
-        wanted = any(each["thoughts"] for each in distinct)
-        short = len(placed.parents) < len(keys) or (wanted and not placed.new)
-        reason = limit_reason(state) if short else ""
-        return step.update(thoughts=with_times(state, placed), stop_reason=reason)
 
-    async def call_tool(state: SearchState) -> dict[str, Any]:
-        """Carries out the actions of a round; g of its thoughts."""
-        step, new, tree = Step(run, state), new_thoughts(state), state["thoughts"]
-        waiting = [key for key in new if awaits_tool(tree[key])]
-        called = await carry_out(run, state, step, waiting)
-        tree = merge_thoughts(tree, [called])
-        costs = step_costs(run, state, tree, rank)
-        # The others' tools were not called before the time was over.
-        done = list(takewhile(lambda key: not awaits_tool(tree[key]), new))
-        above = {key: tree[tree[key]["parent"] or ""].get("cost", 0.0) for key in done}
-        settled: Tree = {key: {"cost": above[key] + costs[key]} for key in done}
-        reason = "" if done == new else "budget"
-        return step.update(thoughts=merge_thoughts(called, [settled]), stop_reason=reason)
+async def select(step: Step, state: InformedState) -> dict[str, Any]:
+    """Puts new thoughts into O and takes out who is next: `frontier` is then expanded.
 
-    async def propagate(state: SearchState) -> dict[str, Any]:
-        """Algorithm 3, once a round."""
-        return {"thoughts": propagated(state, step_costs(run, state, state["thoughts"], rank))}
+    A terminal thought that comes out ends the search, with an oracle only if its answer is
+    right; the frontier is that thought then. Thoughts that are too deep are dropped.
+    """
+    settings, entered = ItotDfsSettings.of(state["settings"]), priorities(state, rank_of(state))
+    tree = merge_thoughts(state["thoughts"], [entered])
+    ended = state["step"] - state["usage"].get("rounds", 0)
+    update = {"thoughts": entered, "usage": {"rounds": ended}, "frontier": []}
+    if state["stop_reason"] or not entered.keys() >= set(new_thoughts(state)):
+        return {**update, "stop_reason": limit_reason(state)}
+    if state["step"] >= min(settings.rounds, settings.limit_rounds or settings.rounds):
+        return {**update, "stop_reason": "round_limit"}
+    if not (ordered := open_set(tree)):
+        return {**update, "stop_reason": "exhausted"}
+    begun = {**update, "step": state["step"] + 1}
+    first = tree[ordered[0]]
+    if first["status"] == "terminal":
+        if step.run.oracle and not await is_right(step, first["answer"]):
+            return {**begun, "thoughts": merge_thoughts(entered, [{first["id"]: WRONG}])}
+        reason = "verified" if step.run.oracle else "finished"
+        found = {"usage": {"rounds": ended + 1}, "frontier": [first["id"]]}
+        return {**begun, **found, "stop_reason": reason}
+    taken = [*takewhile(lambda k: tree[k]["status"] != "terminal", ordered[: settings.width])]
+    deep: Tree = {key: TOO_DEEP for key in taken if not may_grow(state, tree[key])}
+    # What may still be done is asked as if the round that ends here were counted already.
+    usage = add_usage(state["usage"], {"rounds": ended})
+    after: InformedState = {**state, "usage": usage}
+    growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
+    if not growing and not deep:
+        return {**update, "stop_reason": limit_reason(after)}
+    return {**begun, "thoughts": merge_thoughts(entered, [deep]), "frontier": growing}
 
-    async def evaluate(state: SearchState) -> dict[str, Any]:
-        """V(s'), from 1 to 10; a trajectory that was there before has its value."""
-        tree, step, known = state["thoughts"], Step(run, state), verdicts_in(state["thoughts"])
-        task = run.task_for(state["settings"], Estimates)
-        n, asks, values = ValuedSettings.of(state["settings"]).n_evaluate, [], Tree()
-        for key in new_thoughts(state):
-            if "value" in tree[key] or "cost" not in tree[key]:
-                continue
-            path = path_to(tree, key)
-            question = task.estimate(state["problem"], path, STYLE, state["settings"])
-            if verdict := known.get(state_key_of(question.prompt)):
-                values[key] = {"value": verdict["value"]}
-            else:
-                asks.append(Ask(question, key, "value", n, judges=True))
-        step.count(cached=len(values))
-        answers = await step.ask(asks)
-        for each in answers:
-            verdicts = {state_key_of(each.ask.question.prompt): verdict_json(each.reading)}
-            fields = Thought(value=each.reading.value, verdicts=verdicts)
-            values[each.ask.about] = fields | words_of(each)
-        step.count(evaluated=len(answers))
-        return step.update(thoughts=values)
 
-    async def expand(state: InformedState) -> Literal["generate", "select", "answer"]:
-        """Routes to the expansions of this round; to the next one when nothing may be expanded."""
-        if state["stop_reason"]:
-            return "answer"
-        return "generate" if _growing(state) else "select"
+async def generate(step: Step, state: InformedState) -> dict[str, Any]:
+    """C: samples become children, without those that are there already."""
+    keys = _growing(state)
+    asks = [expansion(step, key, times_expanded(state, key)) for key in keys]
+    expansions = drafted(await step.ask(asks))
+    distinct = [_distinct(state, each) for each in expansions]
+    placed = place(state, distinct)
+    written = [thought for each in expansions for thought in each["thoughts"]]
+    step.count(
+        thoughts=len(placed.new),
+        expansions=len(placed.parents),
+        reexpansions=sum(times_expanded(state, key) > 0 for key in placed.parents),
+    )
+    if lost := sum(thought["action"] is None for thought in written):
+        step.count(parse_errors={"generate": lost})
+    # An expansion without a new thought is no shortage: all its samples were there before.
+    wanted = any(each["thoughts"] for each in distinct)
+    short = len(placed.parents) < len(keys) or (wanted and not placed.new)
+    reason = limit_reason(state) if short else ""
+    return step.update(thoughts=with_times(state, placed), stop_reason=reason)
 
-    async def act(state: SearchState) -> Literal["call_tool", "select", "answer"]:
-        """Routes past the tools where a further expansion found nothing new."""
-        if state["stop_reason"]:
-            return "answer"
-        return "select" if rank.propagates and not new_thoughts(state) else "call_tool"
 
-    async def judge(state: SearchState) -> Literal["propagate", "evaluate"]:
-        """Routes to the thoughts above the calls that failed."""
-        failed = any(state["thoughts"][key].get("failed") for key in new_thoughts(state))
-        return "propagate" if failed and not state["stop_reason"] else "evaluate"
+async def call_tool(step: Step, state: SearchState) -> dict[str, Any]:
+    """Carries out the actions of a round; g of its thoughts."""
+    new, tree = new_thoughts(state), state["thoughts"]
+    waiting = [key for key in new if awaits_tool(tree[key])]
+    called = await carry_out(step, waiting)
+    tree = merge_thoughts(tree, [called])
+    costs = step_costs(step, tree, rank_of(state))
+    # The others' tools were not called before the time was over.
+    done = list(takewhile(lambda key: not awaits_tool(tree[key]), new))
+    above = {key: tree[tree[key]["parent"] or ""].get("cost", 0.0) for key in done}
+    settled: Tree = {key: {"cost": above[key] + costs[key]} for key in done}
+    reason = "" if done == new else "budget"
+    return step.update(thoughts=merge_thoughts(called, [settled]), stop_reason=reason)
 
-    graph = method_graph(run, InformedState, origin=ORIGIN, frontier=[])
-    graph.add_node(guarded(run, select))
-    graph.add_node(guarded(run, generate))
-    graph.add_node(guarded(run, call_tool))
-    last = answer(run, pick=_returned, cut_short=_returned)
-    add_answer(graph, run, last, candidates=_waiting)
-    graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "answer"})
-    graph.add_conditional_edges("select", expand)
-    # Only a thought that was expanded before can have nothing new.
-    again = ["select"] if rank.propagates else []
-    graph.add_conditional_edges("generate", act, ["call_tool", "answer", *again])
-    if rank.judges:
-        graph.add_node(guarded(run, evaluate))
-        graph.add_conditional_edges("evaluate", shown_first(_waiting))
-    if rank.propagates:
-        graph.add_node(guarded(run, propagate))
-        graph.add_edge("propagate", "evaluate")
-        graph.add_conditional_edges("call_tool", judge)
-    elif rank.judges:
-        graph.add_edge("call_tool", "evaluate")
-    else:
-        graph.add_conditional_edges("call_tool", shown_first(_waiting))
-    return graph
+
+async def propagate(step: Step, state: SearchState) -> dict[str, Any]:
+    """Algorithm 3, once a round."""
+    return {"thoughts": propagated(state, step_costs(step, state["thoughts"], rank_of(state)))}
+
+
+async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
+    """V(s'), from 1 to 10; a trajectory that was there before has its value."""
+    tree, known = state["thoughts"], verdicts_in(state["thoughts"])
+    problem, settings, asks, values = state["problem"], state["settings"], [], Tree()
+    n = ValuedSettings.of(settings).n_evaluate
+    for key in new_thoughts(state):
+        if "value" in tree[key] or "cost" not in tree[key]:
+            continue
+        path = path_to(tree, key)
+        question = step.task(Estimates).estimate(problem, path, STYLE, settings)
+        if verdict := known.get(state_key_of(question.prompt)):
+            values[key] = {"value": verdict["value"]}
+        else:
+            asks.append(Ask(question, key, "value", n, judges=True))
+    step.count(cached=len(values))
+    answers = await step.ask(asks)
+    for each in answers:
+        verdicts = {state_key_of(each.ask.question.prompt): verdict_json(each.reading)}
+        fields = Thought(value=each.reading.value, verdicts=verdicts)
+        values[each.ask.about] = fields | words_of(each)
+    step.count(evaluated=len(answers))
+    return step.update(thoughts=values)
+
+
+async def expand(state: InformedState) -> Literal["generate", "select", "answer"]:
+    """Routes to the expansions of this round; to the next one when nothing may be expanded."""
+    if state["stop_reason"]:
+        return "answer"
+    return "generate" if _growing(state) else "select"
+
+
+async def act(state: SearchState) -> Literal["call_tool", "select", "answer"]:
+    """Routes past the tools where a further expansion found nothing new."""
+    if state["stop_reason"]:
+        return "answer"
+    return "select" if rank_of(state).propagates and not new_thoughts(state) else "call_tool"
+
+
+async def judge(state: SearchState) -> Literal["propagate", "evaluate"]:
+    """Routes to the thoughts above the calls that failed."""
+    failed = any(state["thoughts"][key].get("failed") for key in new_thoughts(state))
+    return "propagate" if failed and not state["stop_reason"] else "evaluate"
 
 
 def _distinct(state: SearchState, made: Expansion) -> Expansion:
@@ -262,14 +248,33 @@ def _returned(state: InformedState) -> list[str]:
     return sorted(terminal(state), key=lambda k: ("priority" not in tree[k], by_priority(tree[k])))
 
 
-def informed(name: str, settings: type[Settings], rank: Rank) -> Method:
-    """Returns the method that differs from the others of this file in its settings and its rank."""
-    return Method(METHODS[name], settings, generator, partial(wire, rank))
+def wire(run: Run) -> Graph:
+    """Wires Algorithm 1, without the lines that a method leaves out."""
+    rank = RANKS[run.method.entry.id]
+    judging = [evaluate] if rank.judges else []
+    propagating = [propagate] if rank.propagates else []
+    nodes = (select, generate, call_tool, *judging, *propagating)
+    graph = method_graph(run, *nodes, state=InformedState, origin=ORIGIN, frontier=[])
+    last = partial(answer, pick=_returned)
+    add_answer(graph, run, last, candidates=_waiting)
+    graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "answer"})
+    graph.add_conditional_edges("select", expand)
+    # Only a thought that was expanded before can have nothing new.
+    again = ["select"] if rank.propagates else []
+    graph.add_conditional_edges("generate", act, ["call_tool", "answer", *again])
+    if rank.judges:
+        graph.add_conditional_edges("evaluate", shown_first(_waiting))
+    if rank.propagates:
+        graph.add_edge("propagate", "evaluate")
+        graph.add_conditional_edges("call_tool", judge)
+    elif rank.judges:
+        graph.add_edge("call_tool", "evaluate")
+    else:
+        graph.add_conditional_edges("call_tool", shown_first(_waiting))
+    return graph
 
 
-ITOT_A_STAR = informed("itot_a_star", ValuedSettings, Rank(pays=True, judges=True))
-ITOT_D_STAR_LITE = informed(
-    "itot_d_star_lite", ItotDStarLiteSettings, Rank(pays=True, judges=True, propagates=True)
-)
-ITOT_BEST_FIRST = informed("itot_best_first", ValuedSettings, Rank(pays=False, judges=True))
-ITOT_DFS = informed("itot_dfs", ItotDfsSettings, Rank(pays=False, judges=False))
+ITOT_A_STAR = Method(METHODS["itot_a_star"], ValuedSettings, generator, wire)
+ITOT_D_STAR_LITE = Method(METHODS["itot_d_star_lite"], ItotDStarLiteSettings, generator, wire)
+ITOT_BEST_FIRST = Method(METHODS["itot_best_first"], ValuedSettings, generator, wire)
+ITOT_DFS = Method(METHODS["itot_dfs"], ItotDfsSettings, generator, wire)

@@ -8,21 +8,19 @@
 As in the official code there is no way back: a level's other candidates are lost.
 """
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
 from thoughtgraph.nodes.answer import answer, terminal
 from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.limits import may_begin
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.reasoning_steps import end_reason, next_step, step_ask, steps_of
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.tally import levels_of
+from thoughtgraph.nodes.tally import level_votes
 from thoughtgraph.nodes.verdicts import words_of
 from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import LevelTotSettings
@@ -33,65 +31,47 @@ from thoughtgraph.tree import Thought, Tree, living, path_to
 STYLE = "level_tot"
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how steps are generated."""
-    return next_step(LevelTotSettings.of(settings).n_generate)
+def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """Asks for several next steps."""
+    return next_step(run, about, LevelTotSettings.of(about["settings"]).n_generate)
 
 
-def wire(run: Run) -> Graph:
-    """Wires the levels."""
-
-    async def generate(state: SearchState) -> dict[str, Any]:
-        """A level's candidates."""
-        step = Step(run, state)
-        answers = await step.ask(
-            [step_ask(run, state, generator, key, 0) for key in level(state, 0)]
-        )
-        placed = steps_of(state, answers)
-        step.count(thoughts=len(placed.new), expansions=len(answers))
-        return step.update(thoughts=placed.tree)
-
-    async def evaluate(state: SearchState) -> dict[str, Any]:
-        """The score of each candidate, by itself."""
-        step, tree, settings, asks = Step(run, state), state["thoughts"], state["settings"], []
-        for key in unscored(state):
-            path = path_to(tree, key)
-            task = run.task_for(settings, Estimates)
-            question = task.estimate(state["problem"], path, STYLE, settings)
-            asks.append(Ask(question, key, "score", expansion=0, judges=True))
-        new: Tree = {}
-        for said in await step.ask(asks):
-            key, verdict = said.ask.about, said.reading
-            new[key] = {"value": verdict.value, **words_of(said)}
-            if verdict.malformed:  # a note that says why the path ends stays
-                new[key] |= {"unread": verdict.malformed}
-                new[key]["note"] = tree[key].get("note", verdict.label)
-        step.count(evaluated=len(new))
-        return step.update(thoughts=new)
-
-    graph = method_graph(run)
-    graph.add_node(guarded(run, generate))
-    graph.add_node(guarded(run, evaluate))
-    graph.add_node("select", guarded(run, select))
-    chosen = answer(run, pick=terminal, cut_short=terminal, tally=levels_of("scores"))
-    add_answer(graph, run, chosen, candidates=candidates)
-    graph.add_conditional_edges("start", go_on)
-    graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", shown_first(candidates))
-    graph.add_conditional_edges("select", go_on)
-    return graph
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """A level's candidates."""
+    answers = await step.ask([step_ask(step, key) for key in level(state, 0)])
+    placed = steps_of(state, answers)
+    step.count(thoughts=len(placed.new), expansions=len(answers))
+    return step.update(thoughts=placed.tree)
 
 
-async def select(state: SearchState) -> dict[str, Any]:
+async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
+    """The score of each candidate, by itself."""
+    tree, settings, asks = state["thoughts"], state["settings"], []
+    for key in unscored(state):
+        path = path_to(tree, key)
+        question = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
+        asks.append(Ask(question, key, "score", expansion=0, judges=True))
+    new: Tree = {}
+    for said in await step.ask(asks):
+        key, verdict = said.ask.about, said.reading
+        new[key] = {"value": verdict.value, **words_of(said)}
+        if verdict.malformed:  # a note that says why the path ends stays
+            new[key] |= {"unread": verdict.malformed}
+            new[key]["note"] = tree[key].get("note", verdict.label)
+    step.count(evaluated=len(new))
+    return step.update(thoughts=new)
+
+
+async def select(step: Step, state: SearchState) -> dict[str, Any]:
     """Goes on with the best candidate of a level, the first of equals.
 
     A level without a positive score ends the search dead, and so does one that a person dropped.
     One that a limit left without candidates or scores ends it too.
     """
-    tree, step, left = state["thoughts"], state["step"] + 1, level(state)
+    tree, depth, left = state["thoughts"], state["step"] + 1, level(state)
     if state["stop_reason"]:
         return {}
-    if unscored(state) or not any(thought["depth"] == step for thought in tree.values()):
+    if unscored(state) or not any(thought["depth"] == depth for thought in tree.values()):
         return {"stop_reason": "budget"}
     if not left:
         return {"stop_reason": "dead_end"}
@@ -99,7 +79,7 @@ async def select(state: SearchState) -> dict[str, Any]:
     hopeful = tree[first]["value"] > 0
     lost = {key: Thought(status="pruned") for key in left if key != first or not hopeful}
     reason = end_reason(tree[first]) if hopeful else "dead_end"
-    return {"thoughts": lost, "step": step, "usage": {"rounds": 1}, "stop_reason": reason}
+    return {"thoughts": lost, "step": depth, "usage": {"rounds": 1}, "stop_reason": reason}
 
 
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:
@@ -121,6 +101,19 @@ def unscored(state: SearchState) -> list[str]:
 def candidates(state: SearchState) -> list[str]:
     """Returns the candidates that a person is shown: all, once they are scored."""
     return [] if state["stop_reason"] or unscored(state) else level(state)
+
+
+def wire(run: Run) -> Graph:
+    """Wires the levels."""
+    graph = method_graph(run, generate, evaluate, select)
+    scores = partial(level_votes, by="scores")
+    last = partial(answer, pick=terminal, tally=scores)
+    add_answer(graph, run, last, candidates=candidates)
+    graph.add_conditional_edges("start", go_on)
+    graph.add_edge("generate", "evaluate")
+    graph.add_conditional_edges("evaluate", shown_first(candidates))
+    graph.add_conditional_edges("select", go_on)
+    return graph
 
 
 LEVEL_TOT = Method(METHODS["level_tot"], LevelTotSettings, generator, wire)

@@ -21,30 +21,25 @@ which is how the paper's step numbers come out. What a call gives is never taken
 refuses its whole chunk. Nothing guarantees the answer: a plan that runs may still be wrong.
 """
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method
+from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
 from thoughtgraph.nodes.answer import answer, terminal
-from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
+from thoughtgraph.nodes.plan_steps import plan_steps
 from thoughtgraph.nodes.plans.search import (
-    ChunkSize,
     accepted,
     backtrack,
     calls_due,
-    evaluate_steps,
-    next_steps,
+    evaluate,
+    generate,
     top,
     tried,
-    write_steps,
 )
 from thoughtgraph.nodes.review import reviews
 from thoughtgraph.run import Run
-from thoughtgraph.settings import Settings
 from thoughtgraph.settings.mixed_thought import (
     TomtBlockSettings,
     TomtOneStopSettings,
@@ -54,19 +49,27 @@ from thoughtgraph.settings.mixed_thought import (
 from thoughtgraph.state import PlanState
 
 
-def wire(chunk_size: ChunkSize, run: Run) -> Graph:
-    """Wires Algorithm 1; `chunk_size` says how many steps one call of the generator writes."""
-    graph = method_graph(run, PlanState, ahead={})
-    graph.add_node(guarded(run, write_steps(run, next_steps(chunk_size))))
-    graph.add_node("evaluate", guarded(run, evaluate_steps(run)))
-    graph.add_node("backtrack", guarded(run, backtrack))
-    whole = answer(run, pick=terminal, cut_short=terminal)
-    add_answer(graph, run, whole, candidates=accepted, onward=go_on)
-    graph.add_conditional_edges("start", begin)
-    graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", show)
-    graph.add_conditional_edges("backtrack", go_on)
-    return graph
+def all_at_once(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """G() of tomt_one_stop: all remaining steps."""
+    return plan_steps(run, about, None, steps=None)
+
+
+def one_step(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """G() of tomt_tot: the next step."""
+    return plan_steps(run, about, 1, steps=1)
+
+
+def first_all_then_one(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """G() of tomt_os: all remaining steps in a deep state's first call, else the next step."""
+    deep = len(about["path"]) + 1 >= TomtOsSettings.of(about["settings"]).start_depth
+    most = None if deep and not about.get("expansion") else 1
+    return plan_steps(run, about, most, steps=most)
+
+
+def some_steps(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """G() of tomt_block: the next k steps."""
+    most = TomtBlockSettings.of(about["settings"]).block_size
+    return plan_steps(run, about, most, steps=most)
 
 
 async def begin(state: PlanState) -> Literal["generate", "answer"]:
@@ -96,32 +99,19 @@ async def go_on(
     return "generate" if calls_due(state) > 0 else "answer"
 
 
-def all_at_once(settings: Mapping[str, Any], depth: int, index: int) -> int | None:
-    """G() of tomt_one_stop: all remaining steps."""
-    return None
+def wire(run: Run) -> Graph:
+    """Wires Algorithm 1."""
+    graph = method_graph(run, generate, evaluate, backtrack, state=PlanState, ahead={})
+    last = partial(answer, pick=terminal)
+    add_answer(graph, run, last, candidates=accepted, onward=go_on)
+    graph.add_conditional_edges("start", begin)
+    graph.add_edge("generate", "evaluate")
+    graph.add_conditional_edges("evaluate", show)
+    graph.add_conditional_edges("backtrack", go_on)
+    return graph
 
 
-def one_step(settings: Mapping[str, Any], depth: int, index: int) -> int | None:
-    """G() of tomt_tot: the next step."""
-    return 1
-
-
-def first_all_then_one(settings: Mapping[str, Any], depth: int, index: int) -> int | None:
-    """G() of tomt_os: all remaining steps in a deep state's first call, else the next step."""
-    return None if depth >= TomtOsSettings.of(settings).start_depth and index == 0 else 1
-
-
-def some_steps(settings: Mapping[str, Any], depth: int, index: int) -> int | None:
-    """G() of tomt_block: the next k steps."""
-    return TomtBlockSettings.of(settings).block_size
-
-
-def planning(name: str, settings: type[Settings], chunk_size: ChunkSize) -> Method:
-    """Returns the method that differs from the others of this file in its settings and its G()."""
-    return Method(METHODS[name], settings, next_steps(chunk_size), partial(wire, chunk_size))
-
-
-TOMT_ONE_STOP = planning("tomt_one_stop", TomtOneStopSettings, all_at_once)
-TOMT_TOT = planning("tomt_tot", TomtTotSettings, one_step)
-TOMT_OS = planning("tomt_os", TomtOsSettings, first_all_then_one)
-TOMT_BLOCK = planning("tomt_block", TomtBlockSettings, some_steps)
+TOMT_ONE_STOP = Method(METHODS["tomt_one_stop"], TomtOneStopSettings, all_at_once, wire)
+TOMT_TOT = Method(METHODS["tomt_tot"], TomtTotSettings, one_step, wire)
+TOMT_OS = Method(METHODS["tomt_os"], TomtOsSettings, first_all_then_one, wire)
+TOMT_BLOCK = Method(METHODS["tomt_block"], TomtBlockSettings, some_steps, wire)

@@ -9,39 +9,26 @@
 There is no backtracking; the model must correct itself in later steps.
 """
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.acting.think_act import act, call_tool, last_thoughts, latest, think
+from thoughtgraph.method import Method
+from thoughtgraph.nodes.acting.think_act import (
+    STYLE,
+    act,
+    call_tool,
+    generate,
+    last_thoughts,
+    latest,
+)
 from thoughtgraph.nodes.actions import awaits_tool, next_actions
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.state import SearchState
-
-
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how thoughts are generated."""
-    return next_actions("react")
-
-
-def wire(run: Run) -> Graph:
-    """Wires the loop."""
-    graph = method_graph(run)
-    for node in (think(run), act(run), call_tool(run)):
-        graph.add_node(guarded(run, node))
-    add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))
-    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
-    graph.add_conditional_edges("generate", carry_out, ["act", "call_tool", "generate", "answer"])
-    graph.add_conditional_edges("act", carry_out, ["call_tool", "generate", "answer"])
-    graph.add_conditional_edges("call_tool", go_on, ["generate", "answer"])
-    return graph
 
 
 async def carry_out(state: SearchState) -> Literal["act", "call_tool", "generate", "answer"]:
@@ -60,4 +47,15 @@ async def go_on(state: SearchState) -> Literal["generate", "answer"]:
     return "answer" if done or state["stop_reason"] else "generate"
 
 
-REACT = Method(METHODS["react"], ReactSettings, generator, wire)
+def wire(run: Run) -> Graph:
+    """Wires the loop."""
+    graph = method_graph(run, generate, act, call_tool)
+    add_answer(graph, run, partial(answer, pick=last_thoughts))
+    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
+    graph.add_conditional_edges("generate", carry_out, ["act", "call_tool", "generate", "answer"])
+    graph.add_conditional_edges("act", carry_out, ["call_tool", "generate", "answer"])
+    graph.add_conditional_edges("call_tool", go_on, ["generate", "answer"])
+    return graph
+
+
+REACT = Method(METHODS["react"], ReactSettings, partial(next_actions, style=STYLE), wire)

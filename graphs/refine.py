@@ -14,20 +14,17 @@ not published.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.generation import GeneratorInput
-from thoughtgraph.method import Method, ThoughtGenerator, ThoughtQuestion
+from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.check import check, latest_output, passed
-from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.generators import generator_input, one_thought_each
+from thoughtgraph.nodes.check import judge_latest, latest_output, passed
+from thoughtgraph.nodes.expand import next_thoughts, one_thought_each, place_below
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.placement import place_below
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import samples
@@ -40,14 +37,9 @@ from thoughtgraph.tree import bounded
 GIVEN = "given by the caller"
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how outputs are generated."""
-    return output_question
-
-
-def output_question(run: Run, given: GeneratorInput) -> ThoughtQuestion:
+def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
     """Asks for a first output, and for a better one once there is one."""
-    problem, path, options = given["problem"], given["path"], given["settings"]
+    problem, path, options = about["problem"], about["path"], about["settings"]
     if path:
         question = run.task_for(options, Refines).refine(problem, path, options)
     else:
@@ -56,46 +48,39 @@ def output_question(run: Run, given: GeneratorInput) -> ThoughtQuestion:
     return one_thought_each(replace(question, n=1), 1, _output)
 
 
-def wire(run: Run) -> Graph:
-    """Wires the loop."""
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """y_0; where the caller gave a draft, nobody is asked."""
+    return await add_output(step, state, "generate", RefineSettings.of(state["settings"]).draft)
 
-    async def generate(state: SearchState) -> dict[str, Any]:
-        """y_0; where the caller gave a draft, nobody is asked."""
-        return await add_output(state, "generate", RefineSettings.of(state["settings"]).draft)
 
-    async def refine(state: SearchState) -> dict[str, Any]:
-        """y_i, below the latest output."""
-        return await add_output(state, "refine", "")
+async def check(step: Step, state: SearchState) -> dict[str, Any]:
+    """Whether the latest output is right, or good enough."""
+    refinements = RefineSettings.of(state["settings"]).refinements
+    return await judge_latest(step, state, over=len(samples(state)) > refinements)
 
-    async def add_output(state: SearchState, role: str, draft: str) -> dict[str, Any]:
-        latest, step = latest_output(state), Step(run, state)
-        if reason := blocking_limit(state, latest):
-            return {"stop_reason": reason}
-        question = output_question(run, generator_input(state, latest))
-        answers = [] if draft else await step.ask([Ask(question, latest, role, expansion=0)])
-        if draft:
-            output = {**question.read([draft])[0], "note": GIVEN}
-        elif answers:
-            output = {**answers[0].reading[0]}
-        else:
-            return step.update(stop_reason="budget")
-        if answers and output["answer"] is None:
-            step.count(parse_errors={role: 1})
-        step.count(thoughts=1, expansions=len(answers), rounds=int(role == "refine"))
-        placed = place_below(state, latest, [output], answers[0].usage if answers else {})
-        return step.update(thoughts=placed.tree)
 
-    graph = method_graph(run)
-    graph.add_node(guarded(run, generate))
-    graph.add_node(guarded(run, check(run, last=_last)))
-    graph.add_node(guarded(run, refine))
-    latest_first = answer(run, pick=samples, best=lambda state: samples(state)[::-1])
-    add_answer(graph, run, latest_first)
-    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
-    graph.add_conditional_edges("generate", check_or_end)
-    graph.add_conditional_edges("check", refine_or_end)
-    graph.add_conditional_edges("refine", check_or_end)
-    return graph
+async def refine(step: Step, state: SearchState) -> dict[str, Any]:
+    """y_i, below the latest output."""
+    return await add_output(step, state, "refine", "")
+
+
+async def add_output(step: Step, state: SearchState, role: str, draft: str) -> dict[str, Any]:
+    """Adds an output below the latest one."""
+    latest = latest_output(state)
+    if reason := blocking_limit(state, latest):
+        return {"stop_reason": reason}
+    question = next_thoughts(step, latest, 0)
+    usage: dict[str, dict[str, float]] = {}
+    if draft:
+        output = {**question.read([draft])[0], "note": GIVEN}
+    elif (said := await step.ask_one(Ask(question, latest, role, expansion=0))) is None:
+        return step.update(stop_reason="budget")
+    else:
+        output, usage = {**said.reading[0]}, said.usage
+        step.count(expansions=1, parse_errors={role: 1} if output["answer"] is None else {})
+    step.count(thoughts=1, rounds=int(role == "refine"))
+    placed = place_below(state, latest, [output], usage)
+    return step.update(thoughts=placed.tree)
 
 
 async def check_or_end(state: SearchState) -> Literal["check", "answer"]:
@@ -109,12 +94,24 @@ async def refine_or_end(state: SearchState) -> Literal["refine", "answer"]:
     return "answer" if state["stop_reason"] or passed(latest) else "refine"
 
 
+def latest_first(state: SearchState) -> list[str]:
+    """Returns the outputs in the order in which they may answer."""
+    return samples(state)[::-1]
+
+
 def _output(found: str | None, text: str) -> Mapping[str, Any]:
     return bounded({"text": text, "answer": found, "raw": text})
 
 
-def _last(state: SearchState) -> bool:
-    return len(samples(state)) > RefineSettings.of(state["settings"]).refinements
+def wire(run: Run) -> Graph:
+    """Wires the loop."""
+    graph = method_graph(run, generate, check, refine)
+    add_answer(graph, run, partial(answer, pick=samples, best=latest_first, complete=True))
+    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
+    graph.add_conditional_edges("generate", check_or_end)
+    graph.add_conditional_edges("check", refine_or_end)
+    graph.add_conditional_edges("refine", check_or_end)
+    return graph
 
 
 REFINE = Method(METHODS["refine"], RefineSettings, generator, wire)

@@ -9,27 +9,26 @@ Whether an answer is right is gold feedback: the graph is built with an oracle, 
 the task say it, and its results are labelled so. Else the task must be able to judge its answers.
 """
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal
 
 from thoughtgraph.acting import Reflects
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.acting.think_act import (
+    STYLE,
     act,
     call_tool,
+    generate,
     last_thoughts,
     latest,
     lessons,
-    think,
 )
 from thoughtgraph.nodes.actions import awaits_tool, hints_of, next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.check import check, passed
-from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.check import judge_latest, passed
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
@@ -38,39 +37,21 @@ from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Shown, cut, path_to
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how thoughts are generated."""
-    return next_actions("react")
+async def check(step: Step, state: SearchState) -> dict[str, Any]:
+    """Whether the answer of a trial is right."""
+    trials = ReflexionSettings.of(state["settings"]).trials
+    return await judge_latest(step, state, over=len(lessons(state["thoughts"])) + 1 == trials)
 
 
-def wire(run: Run) -> Graph:
-    """Wires the trials."""
-
-    async def reflect(state: SearchState) -> dict[str, Any]:
-        """What went wrong in a trial; the next one begins with it."""
-        tree, last, step = state["thoughts"], latest(state), Step(run, state)
-        task = run.task_for(state["settings"], Reflects)
-        hints = hints_of(tree, Shown(lessons=lessons(tree)))
-        question = task.reflect(state["problem"], path_to(tree, last), state["settings"], hints)
-        answers = await step.ask([Ask(question, last, "reflect")])
-        if not answers:
-            return step.update(stop_reason="budget")
-        step.count(rounds=1)
-        lesson = {"lesson": cut(answers[0].reading), "usage": answers[0].usage}
-        return step.update(thoughts={last: lesson})
-
-    graph = method_graph(run)
-    for node in (think(run), act(run), call_tool(run), check(run, last=last_trial), reflect):
-        graph.add_node(guarded(run, node))
-    add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))
-    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
-    targets = ["call_tool", "generate", "check", "answer"]
-    graph.add_conditional_edges("generate", carry_out, ["act", *targets])
-    graph.add_conditional_edges("act", carry_out, targets)
-    graph.add_conditional_edges("call_tool", go_on, ["generate", "check"])
-    graph.add_conditional_edges("check", again, ["reflect", "answer"])
-    graph.add_conditional_edges("reflect", begin, ["generate", "answer"])
-    return graph
+async def reflect(step: Step, state: SearchState) -> dict[str, Any]:
+    """What went wrong in a trial; the next one begins with it."""
+    tree, last = state["thoughts"], latest(state)
+    hints, path = hints_of(tree, Shown(lessons=lessons(tree))), path_to(tree, last)
+    question = step.task(Reflects).reflect(state["problem"], path, state["settings"], hints)
+    if (said := await step.ask_one(Ask(question, last, "reflect"))) is None:
+        return step.update(stop_reason="budget")
+    step.count(rounds=1)
+    return step.update(thoughts={last: {"lesson": cut(said.reading), "usage": said.usage}})
 
 
 async def carry_out(
@@ -103,10 +84,20 @@ async def begin(state: SearchState) -> Literal["generate", "answer"]:
     return "answer" if state["stop_reason"] else "generate"
 
 
-def last_trial(state: SearchState) -> bool:
-    """Returns whether no other trial follows this one."""
-    trials = ReflexionSettings.of(state["settings"]).trials
-    return bool(len(lessons(state["thoughts"])) + 1 == trials)
+def wire(run: Run) -> Graph:
+    """Wires the trials."""
+    graph = method_graph(run, generate, act, call_tool, check, reflect)
+    add_answer(graph, run, partial(answer, pick=last_thoughts))
+    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
+    targets = ["call_tool", "generate", "check", "answer"]
+    graph.add_conditional_edges("generate", carry_out, ["act", *targets])
+    graph.add_conditional_edges("act", carry_out, targets)
+    graph.add_conditional_edges("call_tool", go_on, ["generate", "check"])
+    graph.add_conditional_edges("check", again, ["reflect", "answer"])
+    graph.add_conditional_edges("reflect", begin, ["generate", "answer"])
+    return graph
 
 
-REFLEXION = Method(METHODS["reflexion"], ReflexionSettings, generator, wire)
+REFLEXION = Method(
+    METHODS["reflexion"], ReflexionSettings, partial(next_actions, style=STYLE), wire
+)

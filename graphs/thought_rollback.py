@@ -27,16 +27,14 @@ sentence more in the system prompt, on experiences.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, cast, get_args
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.reasoning_steps import next_step, step_ask, steps_of
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.rollback import paths, schedule
@@ -53,124 +51,76 @@ BACK = "step {step} is bad: back to thought {to}"
 SURPLUS = "ended after the last solution that was wanted"
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how steps are generated."""
-    return next_step()
+async def faults_asked(
+    step: Step, state: SearchState, role: str, *, apart: bool
+) -> tuple[list[Ask[Faults]], Tree]:
+    """Returns what to ask about the paths to be reviewed, and what the task itself sees there."""
+    task, asks, known = step.task(Reviews), list[Ask[Faults]](), Tree()
+    for due in schedule.due_at(state, role):
+        path = path_to(state["thoughts"], due.thought)
+        asked: Question[Faults] | Faults = await told(
+            task.analyse(state["problem"], path, state["settings"])
+        )
+        if isinstance(asked, Faults):
+            known[due.thought] = Thought(analysis=asked.analysis, bad=asked.steps)
+        else:
+            question = _unread(asked) if apart else asked
+            asks.append(Ask(question, due.thought, role, expansion=0, judges=True))
+    return asks, known
 
 
-def wire(run: Run) -> Graph:
-    """Wires the search."""
-
-    async def faults_asked(
-        state: SearchState, role: str, *, apart: bool
-    ) -> tuple[list[Ask[Faults]], Tree]:
-        """Returns what to ask about the paths to be reviewed, and what the task itself found."""
-        task, asks, known = run.task_for(state["settings"], Reviews), list[Ask[Faults]](), Tree()
-        for due in schedule.due_at(state, role):
-            path = path_to(state["thoughts"], due.thought)
-            asked: Question[Faults] | Faults = await told(
-                task.analyse(state["problem"], path, state["settings"])
-            )
-            if isinstance(asked, Faults):
-                known[due.thought] = Thought(analysis=asked.analysis, bad=asked.steps)
-            else:
-                question = _unread(asked) if apart else asked
-                asks.append(Ask(question, due.thought, role, expansion=0, judges=True))
-        return asks, known
-
-    async def analyse(state: SearchState) -> dict[str, Any]:
-        """Line 3; under `single_call` the same answer names the bad steps, an empty one none."""
-        step = Step(run, state)
-        apart = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
-        asks, new = await faults_asked(state, "analyse", apart=apart)
-        for said in await step.ask(asks):
-            analysis = shortened(said.texts[0].strip())
-            named = Thought() if apart and analysis else Thought(bad=said.reading.steps)
-            new[said.ask.about] = {"analysis": analysis, "usage": said.usage, **named}
-        step.count(analyses=len(new))
-        return step.update(thoughts=new)
-
-    async def extract_index(state: SearchState) -> dict[str, Any]:
-        """Line 4."""
-        step = Step(run, state)
-        asks, new = await faults_asked(state, "extract_index", apart=False)
-        for said in await step.ask(asks):
-            bad, raw = said.reading.steps, cut(said.texts[0])
-            new[said.ask.about] = Thought(analysis_raw=raw, bad=bad, usage=said.usage)
-        return step.update(thoughts=new)
-
-    async def generate(state: SearchState) -> dict[str, Any]:
-        """Lines 7 and 8; solutions beyond the K-th are dropped in the order of their ids."""
-        step, tree, asks = Step(run, state), state["thoughts"], []
-        settings, marks = RollbackSettings.of(state["settings"]), dict[str, Thought]()
-        times = Counter(thought["parent"] for thought in tree.values())
-        for due in schedule.due_at(state, "generate"):
-            shown = paths.experiences(tree, settings, due.thought, due.source)
-            ask = step_ask(run, state, generator, due.thought, times[due.thought], shown)
-            times[due.thought] += 1
-            marks[ask.name] = Thought(experiences=shown) if shown else Thought()
-            if due.source is not None:
-                marks[ask.name]["caused_by"] = due.source
-            asks.append(ask)
-
-        answers = await step.ask(asks)
-        placed = steps_of(state, answers, marks)
-        ends = [key for key, thought in placed.new.items() if thought["status"] == "terminal"]
-        for key in ends[settings.solutions - len(paths.solutions(tree)) :]:
-            placed.new[key] |= Thought(status="pruned", note=SURPLUS)
-        step.count(thoughts=len(placed.new), expansions=len(answers))
-        return step.update(thoughts=placed.tree)
-
-    graph = method_graph(run)
-    graph.add_node(guarded(run, select))
-    for node in (analyse, extract_index, rollback, generate):
-        graph.add_node(node.__name__, guarded(run, node))
-    last = answer(
-        run,
-        pick=paths.solution_order,
-        best=paths.winners,
-        cut_short=paths.solution_order,
-        tally=paths.tally,
-    )
-
-    async def ensemble(state: SearchState) -> dict[str, Any]:
-        """Line 9; every solution's `value` becomes the weight of its vote, its `note` says why."""
-        state = cast("SearchState", {**state, "stop_reason": schedule.why_ended(state)})
-        tree, rule = state["thoughts"], RollbackSettings.of(state["settings"]).ensemble
-        weighed: Tree = {}
-        for key in paths.solutions(tree):
-            a, b = paths.alpha(tree, key), paths.beta(tree, key)
-            note = with_note(tree[key], f"alpha {a}, beta {b}")
-            weighed[key] = Thought(
-                value=float(paths.weight(rule, a, b)), alpha=a, beta=b, note=note
-            )
-        # Where the search stopped as its own answer was sure, the others were not heard out.
-        heard = [rule] if state["stop_reason"] == "settled" else get_args(Ensemble)
-        best = {each: paths.ranked(state, each)[:1] for each in heard}
-        answers = {each: tree[keys[0]]["answer"] if keys else None for each, keys in best.items()}
-        ended = await last(state)
-        thoughts = merge_thoughts(weighed, [ended["thoughts"]])
-        return {**ended, "thoughts": thoughts, "ensembles": answers}
-
-    add_answer(graph, run, ensemble, "ensemble", candidates=schedule.open_paths)
-    graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "ensemble"})
-    targets = ["analyse", "extract_index", "generate", "ensemble"]
-    graph.add_conditional_edges("select", begin, targets)
-    graph.add_conditional_edges("analyse", read_off)
-    graph.add_edge("extract_index", "rollback")
-    graph.add_conditional_edges("generate", end_round)
-    graph.add_conditional_edges("rollback", regrow)
-    return graph
+async def analyse(step: Step, state: SearchState) -> dict[str, Any]:
+    """Line 3; under `single_call` the same answer names the bad steps, an empty one none."""
+    apart = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
+    asks, new = await faults_asked(step, state, "analyse", apart=apart)
+    for said in await step.ask(asks):
+        analysis = shortened(said.texts[0].strip())
+        named = Thought() if apart and analysis else Thought(bad=said.reading.steps)
+        new[said.ask.about] = {"analysis": analysis, "usage": said.usage, **named}
+    step.count(analyses=len(new))
+    return step.update(thoughts=new)
 
 
-async def select(state: SearchState) -> dict[str, Any]:
+async def extract_index(step: Step, state: SearchState) -> dict[str, Any]:
+    """Line 4."""
+    asks, new = await faults_asked(step, state, "extract_index", apart=False)
+    for said in await step.ask(asks):
+        bad, raw = said.reading.steps, cut(said.texts[0])
+        new[said.ask.about] = Thought(analysis_raw=raw, bad=bad, usage=said.usage)
+    return step.update(thoughts=new)
+
+
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """Lines 7 and 8; solutions beyond the K-th are dropped in the order of their ids."""
+    tree, asks = state["thoughts"], []
+    settings, marks = RollbackSettings.of(state["settings"]), dict[str, Thought]()
+    times = Counter(thought["parent"] for thought in tree.values())
+    for due in schedule.due_at(state, "generate"):
+        shown = paths.experiences(tree, settings, due.thought, due.source)
+        ask = step_ask(step, due.thought, times[due.thought], shown)
+        times[due.thought] += 1
+        marks[ask.name] = Thought(experiences=shown) if shown else Thought()
+        if due.source is not None:
+            marks[ask.name]["caused_by"] = due.source
+        asks.append(ask)
+
+    answers = await step.ask(asks)
+    placed = steps_of(state, answers, marks)
+    ends = [key for key, thought in placed.new.items() if thought["status"] == "terminal"]
+    for key in ends[settings.solutions - len(paths.solutions(tree)) :]:
+        placed.new[key] |= Thought(status="pruned", note=SURPLUS)
+    step.count(thoughts=len(placed.new), expansions=len(answers))
+    return step.update(thoughts=placed.tree)
+
+
+async def select(step: Step, state: SearchState) -> dict[str, Any]:
     """Line 2: begins a round, or ends the search where its solutions do."""
     # A round counts once it is over: a request in it must not find its own round spent.
     ended = {"usage": {"rounds": int(state["step"] > 0)}, "stop_reason": schedule.solved(state)}
     return {"step": state["step"] + 1, **ended}
 
 
-async def rollback(state: SearchState) -> dict[str, Any]:
+async def rollback(step: Step, state: SearchState) -> dict[str, Any]:
     """Lines 5 and 6, for the paths whose bad steps were named, each knowing those before it."""
     tree, new, added = dict(state["thoughts"]), Tree(), 0
     settings = RollbackSettings.of(state["settings"])
@@ -185,6 +135,25 @@ async def rollback(state: SearchState) -> dict[str, Any]:
         elif not any(why in note for why in schedule.NO_ROLLBACK):
             new[key] = Thought(note=with_note(tree[key], edge))
     return {"thoughts": new, **({"usage": {"rollbacks": added}} if added else {})}
+
+
+async def ensemble(step: Step, state: SearchState) -> dict[str, Any]:
+    """Line 9; every solution's `value` becomes the weight of its vote, its `note` says why."""
+    state = cast("SearchState", {**state, "stop_reason": schedule.why_ended(state)})
+    tree, rule = state["thoughts"], RollbackSettings.of(state["settings"]).ensemble
+    weighed: Tree = {}
+    for key in paths.solutions(tree):
+        a, b = paths.alpha(tree, key), paths.beta(tree, key)
+        note = with_note(tree[key], f"alpha {a}, beta {b}")
+        worth = float(paths.weight(rule, a, b))
+        weighed[key] = Thought(value=worth, alpha=a, beta=b, note=note)
+    # Where the search stopped as its own answer was sure, the others were not heard out.
+    heard = [rule] if state["stop_reason"] == "settled" else get_args(Ensemble)
+    best = {each: paths.ranked(state, each)[:1] for each in heard}
+    answers = {each: tree[keys[0]]["answer"] if keys else None for each, keys in best.items()}
+    ended = await answer(step, state, paths.solution_order, best=paths.winners, tally=paths.tally)
+    thoughts = merge_thoughts(weighed, [ended["thoughts"]])
+    return {**ended, "thoughts": thoughts, "ensembles": answers}
 
 
 async def begin(state: SearchState) -> list[str]:
@@ -227,4 +196,18 @@ def _is_next(state: SearchState, node: str) -> bool:
     )
 
 
-ROLLBACK = Method(METHODS["rollback"], RollbackSettings, generator, wire, abreast=3)
+def wire(run: Run) -> Graph:
+    """Wires the search."""
+    graph = method_graph(run, select, analyse, extract_index, rollback, generate)
+    add_answer(graph, run, ensemble, "ensemble", candidates=schedule.open_paths)
+    graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "ensemble"})
+    targets = ["analyse", "extract_index", "generate", "ensemble"]
+    graph.add_conditional_edges("select", begin, targets)
+    graph.add_conditional_edges("analyse", read_off)
+    graph.add_edge("extract_index", "rollback")
+    graph.add_conditional_edges("generate", end_round)
+    graph.add_conditional_edges("rollback", regrow)
+    return graph
+
+
+ROLLBACK = Method(METHODS["rollback"], RollbackSettings, next_step, wire, abreast=3)

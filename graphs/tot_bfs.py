@@ -16,24 +16,21 @@ for good.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.generators import propose, sample
+from thoughtgraph.nodes.expand import drafted, expansion, place, propose, sample
 from thoughtgraph.nodes.limits import expansions_allowed, requests_left
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.tally import levels_of
+from thoughtgraph.nodes.tally import level_votes
 from thoughtgraph.nodes.valuation import judgements
 from thoughtgraph.nodes.verdicts import (
     counted_votes,
@@ -42,7 +39,7 @@ from thoughtgraph.nodes.verdicts import (
     verdict_json,
     words_of,
 )
-from thoughtgraph.outcome import StopReason
+from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
@@ -50,105 +47,89 @@ from thoughtgraph.task import Checks, Outputs, Votes
 from thoughtgraph.tree import Status, Thought, Tree, living, merge_thoughts, path_to
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how thoughts are generated."""
-    chosen = TotBfsSettings.of(settings)
-    return propose() if chosen.generate == "propose" else sample(chosen.n_generate)
+def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """Asks for next thoughts: a list in one completion, or one a completion."""
+    settings = TotBfsSettings.of(about["settings"])
+    if settings.generate == "propose":
+        return propose(run, about)
+    return sample(run, about, settings.n_generate)
 
 
-def wire(run: Run) -> Graph:
-    """Wires Algorithm 1."""
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """Line 3, for as many states as the limits allow; one drawn twice is expanded twice."""
+    tree, settings = state["thoughts"], _settings(state)
+    each = settings.n_generate if settings.generate == "sample" else 1
+    due = frontier(state)[: expansions_allowed(state, each=each)]
+    asks = [expansion(step, key, due[:at].count(key)) for at, key in enumerate(due)]
+    answers = await step.ask(asks)
+    placed, served = place(state, drafted(answers)), [each.ask.about for each in answers]
+    for key, parent in placed.parents.items():
+        if "draws" in tree[key]:
+            parent["draws"] = tree[key]["draws"][served.count(key) :]
+    step.count(thoughts=len(placed.new), expansions=len(answers))
+    return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
-    async def generate(state: SearchState) -> dict[str, Any]:
-        """Line 3, for as many states as the limits allow; one drawn twice is expanded twice."""
-        step, tree, settings = Step(run, state), state["thoughts"], _settings(state)
-        each = settings.n_generate if settings.generate == "sample" else 1
-        due = frontier(state)[: expansions_allowed(state, each=each)]
-        asks = [
-            expansion(run, state, generator, key, due[:at].count(key)) for at, key in enumerate(due)
-        ]
-        answers = await step.ask(asks)
-        placed, served = place(state, drafted(answers)), [each.ask.about for each in answers]
-        for key, parent in placed.parents.items():
-            if "draws" in tree[key]:
-                parent["draws"] = tree[key]["draws"][served.count(key) :]
-        step.count(thoughts=len(placed.new), expansions=len(answers))
-        return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
-    async def evaluate(state: SearchState) -> dict[str, Any]:
-        """Line 4: each distinct state is judged by itself, or all are compared with each other."""
-        if _settings(state).evaluate == "vote":
-            return await compare(state)
-        step, found = Step(run, state), await judgements(run, state, new_states(state))
-        answers, judged = await step.ask([*found.asks.values()]), {**found.known}
-        for each in answers:
-            key = state_key_of(each.ask.question.prompt)
-            verdict, words = verdict_fields(key, verdict_json(each.reading)), words_of(each)
-            equal: Thought = {**verdict, "value_raw": words["value_raw"]}
-            # The request was made once: of equal states the first thought bears its cost.
-            judged |= dict.fromkeys(found.alike[key], equal) | {each.ask.about: verdict | words}
-        step.count(evaluated=len(answers), cached=found.reused)
-        return step.update(thoughts=judged)
+async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
+    """Line 4: each distinct state is judged by itself, or all are compared with each other."""
+    if _settings(state).evaluate == "vote":
+        return await compare(step, state)
+    found = await judgements(step, new_states(state))
+    answers, judged = await step.ask([*found.asks.values()]), {**found.known}
+    for each in answers:
+        key = state_key_of(each.ask.question.prompt)
+        verdict, words = verdict_fields(key, verdict_json(each.reading)), words_of(each)
+        equal: Thought = {**verdict, "value_raw": words["value_raw"]}
+        # The request was made once: of equal states the first thought bears its cost.
+        judged |= dict.fromkeys(found.alike[key], equal) | {each.ask.about: verdict | words}
+    step.count(evaluated=len(answers), cached=found.reused)
+    return step.update(thoughts=judged)
 
-    async def compare(state: SearchState) -> dict[str, Any]:
-        step, keys, settings = Step(run, state), unjudged(state), state["settings"]
-        asks, judged = [], Tree()
-        if keys:
-            paths = [path_to(state["thoughts"], key) for key in keys]
-            asked = run.task_for(settings, Votes).vote(state["problem"], paths, settings)
-            question, n = counted_votes(asked, len(keys)), _settings(state).n_evaluate
-            asks = [Ask(question, keys[0], "vote", n, judges=True)]
-        for said in await step.ask(asks):
-            votes, unread = said.reading
-            lost: Thought = {"unread": unread} if unread else {}
-            counts = zip(keys, votes, strict=True)
-            judged = {key: {"value": float(count), **lost} for key, count in counts}
-            judged[keys[0]] |= words_of(said)
-        step.count(evaluated=len(judged))
-        return step.update(thoughts=judged)
 
-    async def select(state: SearchState) -> dict[str, Any]:
-        """Line 5; nothing while a limit has left states unjudged."""
-        settings, ruled = _settings(state), Tree()
-        if unjudged(state) and settings.evaluate == "value":
-            # A person may have added what is judged without asking.
-            ruled = (await judgements(run, state, new_states(state))).known
-            state = {**state, "thoughts": merge_thoughts(state["thoughts"], [ruled])}
-        if is_unfinished(state):
-            reason: StopReason = "" if requests_left(state) else "budget"
-            return {"thoughts": ruled, "stop_reason": reason}
-        new, step, count = new_states(state), state["step"] + 1, {"rounds": 1}
-        if not new:
-            return {"thoughts": ruled, "stop_reason": "dead_end", "usage": count}
-        if settings.select == "greedy":
-            kept = best_states(state["thoughts"], new, settings.breadth)
-        else:
-            draws = random.Random(f"{settings.seed}:{state['problem']}:{step}")
-            kept = draw_states(state["thoughts"], new, settings.breadth, draws)
-        status: Status = "terminal" if step == settings.steps else "open"
-        marks = {key: Thought(status="pruned") for key in new}
-        marks |= {key: Thought(status=status) for key in kept}
-        if settings.select == "sample":
-            for key in kept:
-                marks[key]["draws"] = [at for at, each in enumerate(kept) if each == key]
-        return {
-            "thoughts": merge_thoughts(ruled, [marks]),
-            "step": step,
-            "usage": count,
-            "stop_reason": _stop_reason(run, state, kept),
-        }
+async def compare(step: Step, state: SearchState) -> dict[str, Any]:
+    """Line 4, where one vote compares all new states."""
+    keys, settings, asks, judged = unjudged(state), state["settings"], [], Tree()
+    if keys:
+        paths = [path_to(state["thoughts"], key) for key in keys]
+        asked = step.task(Votes).vote(state["problem"], paths, settings)
+        question, n = counted_votes(asked, len(keys)), _settings(state).n_evaluate
+        asks = [Ask(question, keys[0], "vote", n, judges=True)]
+    for said in await step.ask(asks):
+        votes, unread = said.reading
+        lost: Thought = {"unread": unread} if unread else {}
+        counts = zip(keys, votes, strict=True)
+        judged = {key: {"value": float(count), **lost} for key, count in counts}
+        judged[keys[0]] |= words_of(said)
+    step.count(evaluated=len(judged))
+    return step.update(thoughts=judged)
 
-    graph = method_graph(run)
-    graph.add_node(guarded(run, generate))
-    graph.add_node(guarded(run, evaluate))
-    graph.add_node(guarded(run, select))
-    compared = levels_of("votes", wanted=lambda settings: settings["evaluate"] == "vote")
-    add_answer(graph, run, answer(run, pick=selection, tally=compared), candidates=judged_states)
-    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
-    graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", shown_first(judged_states))
-    graph.add_conditional_edges("select", again)
-    return graph
+
+async def select(step: Step, state: SearchState) -> dict[str, Any]:
+    """Line 5; nothing while a limit has left states unjudged."""
+    settings, ruled = _settings(state), Tree()
+    if unjudged(state) and settings.evaluate == "value":
+        # A person may have added what is judged without asking.
+        ruled = (await judgements(step, new_states(state))).known
+        state = {**state, "thoughts": merge_thoughts(state["thoughts"], [ruled])}
+    if is_unfinished(state):
+        reason: StopReason = "" if requests_left(state) else "budget"
+        return {"thoughts": ruled, "stop_reason": reason}
+    new, t, count = new_states(state), state["step"] + 1, {"rounds": 1}
+    if not new:
+        return {"thoughts": ruled, "stop_reason": "dead_end", "usage": count}
+    kept = kept_states(state, new)
+    status: Status = "terminal" if t == settings.steps else "open"
+    marks = {key: Thought(status="pruned") for key in new}
+    marks |= {key: Thought(status=status) for key in kept}
+    if settings.select == "sample":
+        for key in kept:
+            marks[key]["draws"] = [at for at, each in enumerate(kept) if each == key]
+    return {
+        "thoughts": merge_thoughts(ruled, [marks]),
+        "step": t,
+        "usage": count,
+        "stop_reason": _stop_reason(step, state, kept),
+    }
 
 
 async def again(state: SearchState) -> Literal["generate", "answer"]:
@@ -201,6 +182,20 @@ def judged_states(state: SearchState) -> list[str]:
     return [] if state["stop_reason"] or is_unfinished(state) else new_states(state)
 
 
+def votes(state: SearchState, chosen: str) -> list[Vote]:
+    """Tells how the chosen states were voted for, where votes compared them."""
+    return level_votes(state, chosen, "votes") if _settings(state).evaluate == "vote" else []
+
+
+def kept_states(state: SearchState, new: Sequence[str]) -> list[str]:
+    """Returns the states that are gone on from: the best ones, or as they are drawn."""
+    settings, tree, t = _settings(state), state["thoughts"], state["step"] + 1
+    if settings.select == "greedy":
+        return best_states(tree, new, settings.breadth)
+    draws = random.Random(f"{settings.seed}:{state['problem']}:{t}")
+    return draw_states(tree, new, settings.breadth, draws)
+
+
 def best_states(tree: Tree, keys: Sequence[str], b: int) -> list[str]:
     """Returns the b thoughts of highest value; ties keep the order of creation."""
     return sorted(keys, key=lambda key: -tree[key]["value"])[:b]
@@ -215,27 +210,38 @@ def draw_states(tree: Tree, keys: Sequence[str], b: int, draws: random.Random) -
     return draws.choices(keys, weights if any(weights) else None, k=b)
 
 
-def _stop_reason(run: Run, state: SearchState, kept: Sequence[str]) -> StopReason:
+def _stop_reason(step: Step, state: SearchState, kept: Sequence[str]) -> StopReason:
     """Returns why there is no further step: an output passes (`early_stop`), or a limit."""
-    settings, step = _settings(state), state["step"] + 1
+    settings, t = _settings(state), state["step"] + 1
     if settings.early_stop:
-        outputs = run.task_for(state["settings"], Outputs)
-        checks = run.task_for(state["settings"], Checks)
+        outputs, checks = step.task(Outputs), step.task(Checks)
         for key in kept:
             found = outputs.output(state["problem"], path_to(state["thoughts"], key))
             if found is not None and checks.check(state["problem"], found):
                 return "verified"
-    if step == settings.steps:
+    if t == settings.steps:
         return ""
     if not requests_left(state):
         return "budget"
-    if step >= (settings.limit_depth or step + 1):
+    if t >= (settings.limit_depth or t + 1):
         return "step_limit"
-    return "round_limit" if step >= (settings.limit_rounds or step + 1) else ""
+    return "round_limit" if t >= (settings.limit_rounds or t + 1) else ""
 
 
 def _settings(state: SearchState) -> TotBfsSettings:
     return TotBfsSettings.of(state["settings"])
+
+
+def wire(run: Run) -> Graph:
+    """Wires Algorithm 1."""
+    graph = method_graph(run, generate, evaluate, select)
+    last = partial(answer, pick=selection, complete=True, tally=votes)
+    add_answer(graph, run, last, candidates=judged_states)
+    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
+    graph.add_edge("generate", "evaluate")
+    graph.add_conditional_edges("evaluate", shown_first(judged_states))
+    graph.add_conditional_edges("select", again)
+    return graph
 
 
 TOT_BFS = Method(METHODS["tot_bfs"], TotBfsSettings, generator, wire)

@@ -18,14 +18,13 @@ follows the best candidate only (both are rows of the paper's Table 3).
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Literal, cast
 
 from langgraph.config import get_stream_writer
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.generation import Expansion
-from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask, join_samples
 from thoughtgraph.nodes.depth_first import (
@@ -40,133 +39,111 @@ from thoughtgraph.nodes.depth_first import (
     to_expand,
     visited,
 )
-from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.generators import propose, sample
+from thoughtgraph.nodes.expand import drafted, expansion, place, propose, sample
 from thoughtgraph.nodes.limits import limit_reason
-from thoughtgraph.nodes.method_graph import Graph, method_graph
-from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.start import begin
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotDfsSettings
-from thoughtgraph.state import SearchState
-from thoughtgraph.task import Inspects, Judged, Values, Verdict, extras, told
-from thoughtgraph.tree import Status, Thought, Tree, children_of, cut, merge_thoughts, path_to
+from thoughtgraph.state import Expansion, SearchState
+from thoughtgraph.task import Inspects, Judged, Question, Values, Verdict, extras, told
+from thoughtgraph.tree import Path, Status, Thought, Tree, children_of, cut, merge_thoughts, path_to
 from thoughtgraph.usage import add_counts
 
 DUPLICATE = "proposed twice; the first one counts"
 
 
-def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
-    """Returns how thoughts are generated."""
-    chosen = TotDfsSettings.of(settings)
-    if chosen.generate == "propose":
-        return propose(chosen.proposal_samples)
-    return sample(chosen.n_generate)
+def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+    """Asks for next thoughts: lists of them, or one a completion."""
+    settings = TotDfsSettings.of(about["settings"])
+    if settings.generate == "propose":
+        return propose(run, about, settings.proposal_samples)
+    return sample(run, about, settings.n_generate)
 
 
-def wire(run: Run) -> Graph:
-    """Wires Algorithm 2."""
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """Line 2; where settings say so, an equal prompt repeats its proposals for nothing."""
+    key, tree = to_expand(state), state["thoughts"]
+    if not key:  # a person pruned it
+        return {}
+    ask = expansion(step, key)
+    reuses = _settings(state).reuse_proposals
+    prompt = state_key_of(ask.question.prompt) if reuses else ""
+    known = next((k for k, t in tree.items() if prompt and t.get("prompt") == prompt), None)
+    expansions = [_repeated(tree, key, known)] if known else drafted(await step.ask([ask]))
+    if not expansions:
+        return step.update(stop_reason=limit_reason(state))
+    placed, first = place(state, expansions), dict[str, str]()
+    for thought in placed.new.values():
+        if first.setdefault(thought["text"], thought["id"]) != thought["id"]:
+            thought |= {"status": "pruned", "note": DUPLICATE}
+    if prompt:
+        placed.parents[key]["prompt"] = prompt
+    step.count(thoughts=len(placed.new), expansions=1, cached=int(known is not None))
+    return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
-    async def generate(state: SearchState) -> dict[str, Any]:
-        """Line 2; where settings say so, an equal prompt repeats its proposals for nothing."""
-        key, tree, step = to_expand(state), state["thoughts"], Step(run, state)
-        if not key:  # a person pruned it
-            return {}
-        ask = expansion(run, state, generator, key, 0)
-        reuses = _settings(state).reuse_proposals
-        prompt = state_key_of(ask.question.prompt) if reuses else ""
-        known = next((k for k, t in tree.items() if prompt and t.get("prompt") == prompt), None)
-        expansions = [_repeated(tree, key, known)] if known else drafted(await step.ask([ask]))
-        if not expansions:
-            return step.update(stop_reason=limit_reason(state))
-        placed, first = place(state, expansions), dict[str, str]()
-        for thought in placed.new.values():
-            if first.setdefault(thought["text"], thought["id"]) != thought["id"]:
-                thought |= {"status": "pruned", "note": DUPLICATE}
-        if prompt:
-            placed.parents[key]["prompt"] = prompt
-        step.count(thoughts=len(placed.new), expansions=1, cached=int(known is not None))
-        return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
-    async def select(state: SearchState) -> dict[str, Any]:
-        """Lines 1 and 3: records the state that was judged, then looks for the next candidate."""
-        passed, update = passed_over(run, state, current(state["thoughts"])), dict[str, Any]()
-        after = _with(state, passed)
-        key = next_state(after)
-        if key and not awaits_verdict(after, key):
-            update = record(after, key)
-            passed |= update["thoughts"]
-            after = _with({**after, "step": update["step"]}, passed)
-            if "stop_reason" not in update and not to_expand(after):
-                passed |= passed_over(run, after, current(after["thoughts"]))
-        elif _settings(state).variant == "no_backtrack":
-            update["stop_reason"] = "dead_end"
-        return {**update, "thoughts": passed} if passed else update
+async def select(step: Step, state: SearchState) -> dict[str, Any]:
+    """Lines 1 and 3: records the state that was judged, then looks for the next candidate."""
+    passed, update = passed_over(step, state, current(state["thoughts"])), dict[str, Any]()
+    after = _with(state, passed)
+    key = next_state(after)
+    if key and not awaits_verdict(after, key):
+        update = record(after, key)
+        passed |= update["thoughts"]
+        after = _with({**after, "step": update["step"]}, passed)
+        if "stop_reason" not in update and not to_expand(after):
+            passed |= passed_over(step, after, current(after["thoughts"]))
+    elif _settings(state).variant == "no_backtrack":
+        update["stop_reason"] = "dead_end"
+    return {**update, "thoughts": passed} if passed else update
 
-    async def evaluate(state: SearchState) -> dict[str, Any]:
-        """Line 3, part by part where the task judges so; a part judged before has its verdict."""
-        key, tree, chosen = next_state(state), state["thoughts"], state["settings"]
-        if not key or not awaits_verdict(state, key):
-            return {}  # a person has pruned it, or given it a value
-        if passed := passed_over(run, state, siblings(tree, key)):
-            return {"thoughts": passed}  # next since a person pruned what was to be judged
-        step, problem, path = Step(run, state), state["problem"], path_to(tree, key)
-        if _settings(state).evaluate == "inspect":
-            asked = run.task_for(chosen, Inspects).inspect(problem, path, chosen)
-        else:
-            one: Judged = await told(run.task_for(chosen, Values).value(problem, path, chosen))
-            if isinstance(one, Verdict):
-                return {"thoughts": {key: {"value": one.value, "note": one.label}}}
-            asked = [one]
-        keys, known = [state_key_of(each.prompt) for each in asked], verdicts_in(tree)
-        fresh = {k: each for k, each in zip(keys, asked, strict=True) if k not in known}
-        n = _settings(state).n_evaluate
-        asks = [Ask(each, key, "value", n, part=k, judges=True) for k, each in fresh.items()]
-        answers = await step.ask(asks)
-        new = {answer.ask.part: verdict_json(answer.reading) for answer in answers}
-        fields: Thought = {"verdicts": new}
-        if answers:
-            fields["value_raw"] = cut(join_samples([cut(join_samples(a.texts)) for a in answers]))
-            fields["usage"] = reduce(add_counts, [answer.usage for answer in answers])
-        if len(new) < len(fresh):
-            return step.update(thoughts={key: fields}, stop_reason=limit_reason(state))
-        verdicts = [{**known, **new}[part] for part in keys]
-        fields["value"] = float(sum(verdict["value"] for verdict in verdicts))
-        fields["note"] = _tally([verdict["label"] for verdict in verdicts])
-        step.count(cached=len(set(keys) - new.keys()))
-        return step.update(thoughts={key: fields})
 
-    async def backtrack(state: SearchState) -> dict[str, Any]:
-        """Goes up to the deepest state with something left to try; ends the search without one."""
-        passed = Tree()
-        for level in levels(state["thoughts"]):
-            passed |= passed_over(run, state, level)
-            if set(candidates(state, level)) - passed.keys():
-                break
-        key, tree = next_state(_with(state, passed)), state["thoughts"]
-        to, reason = (tree[key]["parent"], "") if key else (None, "finished")
-        if not key and not _outputs(tree):
-            reason = "exhausted" if state["step"] else "dead_end"
-        get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
-        return {"thoughts": passed, "stop_reason": reason}
+async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
+    """Line 3, part by part where the task judges so; a part judged before has its verdict."""
+    key, tree = next_state(state), state["thoughts"]
+    if not key or not awaits_verdict(state, key):
+        return {}  # a person has pruned it, or given it a value
+    if passed := passed_over(step, state, siblings(tree, key)):
+        return {"thoughts": passed}  # next since a person pruned what was to be judged
+    asked = await questions(step, state, path_to(tree, key))
+    if isinstance(asked, Verdict):
+        return {"thoughts": {key: {"value": asked.value, "note": asked.label}}}
+    keys, known = [state_key_of(each.prompt) for each in asked], verdicts_in(tree)
+    fresh = {k: each for k, each in zip(keys, asked, strict=True) if k not in known}
+    n = _settings(state).n_evaluate
+    asks = [Ask(each, key, "value", n, part=k, judges=True) for k, each in fresh.items()]
+    answers = await step.ask(asks)
+    new = {answer.ask.part: verdict_json(answer.reading) for answer in answers}
+    fields: Thought = {"verdicts": new}
+    if answers:
+        fields["value_raw"] = cut(join_samples([cut(join_samples(a.texts)) for a in answers]))
+        fields["usage"] = reduce(add_counts, [answer.usage for answer in answers])
+    if len(new) < len(fresh):
+        return step.update(thoughts={key: fields}, stop_reason=limit_reason(state))
+    verdicts = [{**known, **new}[part] for part in keys]
+    fields["value"] = float(sum(verdict["value"] for verdict in verdicts))
+    fields["note"] = _tally([verdict["label"] for verdict in verdicts])
+    step.count(cached=len(set(keys) - new.keys()))
+    return step.update(thoughts={key: fields})
 
-    graph = method_graph(run)
-    graph.add_node(guarded(run, generate))
-    graph.add_node(guarded(run, select))
-    graph.add_node(guarded(run, evaluate))
-    graph.add_node(guarded(run, backtrack))
-    add_answer(graph, run, answer(run, pick=outputs, cut_short=outputs), candidates=judged)
-    graph.add_conditional_edges("start", begin)
-    graph.add_conditional_edges("generate", go_on)
-    graph.add_conditional_edges("select", visit_next)
-    graph.add_conditional_edges("evaluate", shown_first(judged))
-    graph.add_conditional_edges("backtrack", try_next)
-    return graph
+
+async def backtrack(step: Step, state: SearchState) -> dict[str, Any]:
+    """Goes up to the deepest state with something left to try; ends the search without one."""
+    passed = Tree()
+    for level in levels(state["thoughts"]):
+        passed |= passed_over(step, state, level)
+        if set(candidates(state, level)) - passed.keys():
+            break
+    key, tree = next_state(_with(state, passed)), state["thoughts"]
+    to, reason = (tree[key]["parent"], "") if key else (None, "finished")
+    if not key and not _outputs(tree):
+        reason = "exhausted" if state["step"] else "dead_end"
+    get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
+    return {"thoughts": passed, "stop_reason": reason}
 
 
 async def go_on(state: SearchState) -> Literal["select", "answer"]:
@@ -213,7 +190,7 @@ def _with(state: Mapping[str, Any], changes: Tree) -> SearchState:
     return cast("SearchState", {**state, "thoughts": merge_thoughts(state["thoughts"], [changes])})
 
 
-def passed_over(run: Run, state: SearchState, level: Level) -> Tree:
+def passed_over(step: Step, state: SearchState, level: Level) -> Tree:
     """Returns the first candidates of a level that break what earlier thoughts fixed, pruned.
 
     Without backtracking the best candidate may overwrite that (section 4.3: "allowing
@@ -222,7 +199,7 @@ def passed_over(run: Run, state: SearchState, level: Level) -> Tree:
     settings, pruned, keys = _settings(state), Tree(), candidates(state, level)
     if settings.variant == "no_backtrack":
         keys = keys[:-1] if settings.repo_compat else []
-    task = extras(run.task_for(state["settings"], object))
+    task = extras(step.task(object))
     for key in keys:
         path = path_to(state["thoughts"], key)
         if "visit" in path[-1] or not (why := task.violation(state["problem"], path)):
@@ -231,21 +208,32 @@ def passed_over(run: Run, state: SearchState, level: Level) -> Tree:
     return pruned
 
 
+async def questions(
+    step: Step, state: SearchState, path: Path
+) -> Sequence[Question[Verdict]] | Verdict:
+    """Returns what to ask about a state, or its verdict where nobody need be asked."""
+    problem, settings = state["problem"], state["settings"]
+    if _settings(state).evaluate == "inspect":
+        return step.task(Inspects).inspect(problem, path, settings)
+    asked: Judged = await told(step.task(Values).value(problem, path, settings))
+    return asked if isinstance(asked, Verdict) else [asked]
+
+
 def record(state: SearchState, key: str) -> dict[str, Any]:
     """Returns what the verdict on a state changes: it is an output, gone into, or left.
 
     With `prune` a state is continued when its value exceeds the threshold, otherwise always; so is
     one that a person opened again.
     """
-    settings, step, thought = _settings(state), state["step"] + 1, state["thoughts"][key]
+    settings, number, thought = _settings(state), state["step"] + 1, state["thoughts"][key]
     greedy, reopened = settings.variant == "no_backtrack", thought.get("pruned_by") == ""
     last = (settings.greedy_steps if greedy else None) or settings.steps
     status: Status = "terminal" if thought["depth"] >= last else "open"
     if settings.variant == "prune" and not reopened and thought["value"] <= settings.threshold:
         status = "pruned"
     update: dict[str, Any] = {
-        "thoughts": {key: {"status": status, "visit": step}},
-        "step": step,
+        "thoughts": {key: {"status": status, "visit": number}},
+        "step": number,
         "usage": {"rounds": 1, **({"evaluated": 1} if "value" in thought else {})},
     }
     # Not counted where it does not matter: that looks at the whole tree for each output.
@@ -253,7 +241,7 @@ def record(state: SearchState, key: str) -> dict[str, Any]:
     done = wanted and _outputs(state["thoughts"]) + 1 == settings.outputs
     if done or (greedy and status == "terminal"):
         return {**update, "stop_reason": "finished"}
-    return {**update, "stop_reason": "step_limit"} if step >= settings.max_records else update
+    return {**update, "stop_reason": "step_limit"} if number >= settings.max_records else update
 
 
 def _settings(state: SearchState) -> TotDfsSettings:
@@ -268,6 +256,19 @@ def _tally(labels: Sequence[str]) -> str:
     if len(labels) == 1:
         return labels[0]
     return ", ".join(f"{label or 'unclear'} {n}" for label, n in sorted(Counter(labels).items()))
+
+
+def wire(run: Run) -> Graph:
+    """Wires Algorithm 2."""
+    graph = method_graph(run, generate, select, evaluate, backtrack)
+    last = partial(answer, pick=outputs)
+    add_answer(graph, run, last, candidates=judged)
+    graph.add_conditional_edges("start", begin)
+    graph.add_conditional_edges("generate", go_on)
+    graph.add_conditional_edges("select", visit_next)
+    graph.add_conditional_edges("evaluate", shown_first(judged))
+    graph.add_conditional_edges("backtrack", try_next)
+    return graph
 
 
 TOT_DFS = Method(METHODS["tot_dfs"], TotDfsSettings, generator, wire)

@@ -8,70 +8,66 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
+from langchain_core.runnables.config import var_child_runnable_config
+
 from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Toolbox
-from thoughtgraph.generation import GeneratorInput
+from thoughtgraph.configurations import configured
 from thoughtgraph.llm.meter import Meter
-from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
-from thoughtgraph.nodes.calls import TOOLS, Ask, Call
-from thoughtgraph.nodes.generators import generator_input, one_thought_each
-from thoughtgraph.nodes.limits import limits_in
+from thoughtgraph.method import GeneratorInput, ThoughtQuestion
+from thoughtgraph.nodes.calls import TOOLS, Ask, Call, labels
+from thoughtgraph.nodes.expand import one_thought_each
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.tracing import labels, traced_as
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.run import Run
+from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, path_to, shortened
 
 
-def next_actions(style: str, n: int = 1) -> ThoughtGenerator:
-    """Returns the generator of independent next steps, each a thought with an action.
+def next_actions(run: Run, about: GeneratorInput, style: str, n: int = 1) -> ThoughtQuestion:
+    """Asks for independent next steps, each a thought with an action.
 
     Args:
+        run: The objects of the graph.
+        about: The path to go on from.
         style: Whose prompt asks; see `Moves.move`.
         n: How many steps are asked for, where the task does not say it.
     """
-
-    def generator(run: Run, given: GeneratorInput) -> ThoughtQuestion:
-        settings, tools = given["settings"], toolbox(run, given)
-        hints = given.get("hints") or Hints(tools="" if tools is None else tools.describe())
-        task = run.task_for(settings, Moves)
-        question = task.move(given["problem"], given["path"], style, settings, hints)
-        return one_thought_each(question, n, partial(thought_fields, run, given))
-
-    return generator
+    settings, path, tools = about["settings"], about["path"], toolbox(run, about)
+    hints = about.get("hints") or Hints(tools="" if tools is None else tools.describe())
+    question = run.task_for(settings, Moves).move(about["problem"], path, style, settings, hints)
+    return one_thought_each(question, n, partial(thought_fields, tools, path))
 
 
-def move_ask(
-    run: Run, state: SearchState, key: str, style: str, hints: Hints, *, times: int
-) -> Ask[Sequence[Move]]:
+def move_ask(step: Step, key: str, style: str, hints: Hints, *, times: int) -> Ask[Sequence[Move]]:
     """Returns what to ask for one next step of a thought, or for the action that it lacks.
 
     Args:
+        step: This run of the node.
         key: Id of the thought.
         style: Whose prompt asks; see `Moves.move`.
         hints: What the prompt says besides.
         times: How many steps were taken from it before.
     """
-    settings, path = state["settings"], path_to(state["thoughts"], key)
-    task = run.task_for(settings, Moves)
-    question = replace(task.move(state["problem"], path, style, settings, hints), n=1)
-    return Ask(question, key, "act" if hints.thought else "generate", expansion=times)
+    state, path = step.state, path_to(step.state["thoughts"], key)
+    question = step.task(Moves).move(state["problem"], path, style, state["settings"], hints)
+    role = "act" if hints.thought else "generate"
+    return Ask(replace(question, n=1), key, role, expansion=times)
 
 
-def move_fields(
-    run: Run, state: SearchState, key: str, move: Move, text: str = ""
-) -> dict[str, Any]:
+def move_fields(step: Step, key: str, move: Move, text: str = "") -> dict[str, Any]:
     """Returns the partial thought that a step after thought `key` makes."""
-    return thought_fields(run, generator_input(state, key), move, text)
+    path = path_to(step.state["thoughts"], key)
+    return thought_fields(toolbox(step.run, step.state), path, move, text)
 
 
-def toolbox(run: Run, given: SearchState | GeneratorInput) -> Toolbox | None:
+def toolbox(run: Run, about: SearchState | GeneratorInput) -> Toolbox | None:
     """Returns the tools of a run; None where its task has none."""
-    settings = given["settings"]
+    settings = about["settings"]
     if not isinstance(run.task_for(settings, Moves), Acts):
         return None
-    return run.tools_for(settings, given["problem"], given.get("run", ""))
+    return run.tools_for(settings, about["problem"], about.get("run", ""))
 
 
 def hints_of(tree: Tree, shown: Shown, thought: str = "") -> Hints:
@@ -103,7 +99,7 @@ def shown_field(shown: Shown) -> Thought:
     return cast("Thought", {"shown": kept} if kept else {})
 
 
-def thought_fields(run: Run, given: GeneratorInput, move: Move, text: str) -> dict[str, Any]:
+def thought_fields(tools: Toolbox | None, path: Path, move: Move, text: str) -> dict[str, Any]:
     """Returns the partial thought that a step makes.
 
     One without a readable action has failed already, and nothing was paid; the model is told so.
@@ -111,7 +107,6 @@ def thought_fields(run: Run, given: GeneratorInput, move: Move, text: str) -> di
     fields: dict[str, Any] = {"text": cut(move.text), "raw": cut(text)}
     if move.answer is not None:
         fields |= {"answer": move.answer, "status": "terminal"}
-    tools = toolbox(run, given)
     if tools is None:
         lost = {"failed": True, "invalid": True} if move.malformed else {}
         return bounded({**fields, **lost})
@@ -121,7 +116,7 @@ def thought_fields(run: Run, given: GeneratorInput, move: Move, text: str) -> di
     refused = {
         "action": None,
         "observation": cut(f"Invalid action: {said}. The actions are: {known}"),
-        "tool_state": _tool_state_after(given["path"]),
+        "tool_state": _tool_state_after(path),
         "failed": True,
         "invalid": True,
         "price": 0.0,
@@ -134,16 +129,17 @@ def awaits_tool(thought: Thought) -> bool:
     return bool(thought.get("action")) and "observation" not in thought
 
 
-async def carry_out(run: Run, state: SearchState, step: Step, keys: Sequence[str]) -> Tree:
+async def carry_out(step: Step, keys: Sequence[str]) -> Tree:
     """Carries out the actions of thoughts side by side, each in the state that its parent left.
 
     Returns:
         What each call does to its thought; nothing for one that the limit on seconds cut off.
     """
-    limit = limits_in(state).get("seconds")
+    state = step.state
+    limit = Settings.of(state["settings"]).limits.get("seconds")
     if limit is not None and state["usage"]["seconds"] >= limit:
         return {}
-    results = await step.call([_call(run, state, key) for key in keys])
+    results = await step.call([_call(step, key) for key in keys])
     called: Tree = {key: kept["fields"] for key, kept in zip(keys, results, strict=True) if kept}
     for key, fields in called.items():
         thought = state["thoughts"][key]
@@ -158,16 +154,18 @@ async def carry_out(run: Run, state: SearchState, step: Step, keys: Sequence[str
     return called
 
 
-def _call(run: Run, state: SearchState, key: str) -> Call:
+def _call(step: Step, key: str) -> Call:
     """Returns the call of a thought's tool."""
-    *before, acting = path_to(state["thoughts"], key)
-    tools, action = toolbox(run, state), acting["action"]
+    *before, acting = path_to(step.state["thoughts"], key)
+    tools, action = toolbox(step.run, step.state), acting["action"]
     assert tools is not None and action is not None, "only actions of tools are carried out"
     name, argument = action["name"], action["argument"]
 
     async def make(meter: Meter) -> dict[str, Any]:
         async with meter.in_time():
-            with traced_as(labels(run, state, key)):
+            # The labels by which a trace knows it.
+            metadata = (var_child_runnable_config.get() or {}).get("metadata", {})
+            with configured(metadata={**metadata, **labels(step.run, step.state, key)}):
                 result = await tools.call(name, argument, _tool_state_after(before))
         fields: Thought = {
             "observation": result.observation,

@@ -8,10 +8,9 @@ from langgraph.types import Overwrite
 
 from thoughtgraph.llm.prices import unpriced
 from thoughtgraph.nodes.limits import requests_left
-from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import Tally
 from thoughtgraph.outcome import DENIED, limit_reached, note_of, sentence
-from thoughtgraph.run import Run
 from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.task import Checks, Outputs, Plausible, Task, told
 from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts, path_to, shortened
@@ -26,75 +25,55 @@ BEFORE = "\n\nThe best answer before that: {}"
 """What a conversation is told, and an agent whose tool a search is."""
 
 
-def answer(
-    run: Run,
+async def answer(
+    step: Step,
+    state: SearchState,
     pick: Pick,
     *,
     best: Pick | None = None,
-    cut_short: Pick | None = None,
+    complete: bool = False,
     tally: Tally | None = None,
-) -> Node:
-    """Makes the node that ends a search.
-
-    A search that a limit or an error cut short answers with the best complete output it has. Every
-    output carries its answer in the tree afterwards.
+) -> dict[str, Any]:
+    """Ends a search: every output carries its answer in the tree afterwards.
 
     Args:
-        pick: Chooses the outputs of a search that ran to its end.
-        best: Chooses the thoughts to answer from, best first, however the search ended; None: the
-            outputs in their order.
-        cut_short: Chooses the outputs of a search that a limit or an error ended; None: every
-            complete output, best value first.
+        step: This run of the node.
+        state: The state.
+        pick: Chooses the outputs.
+        best: Chooses the thoughts to answer from, best first; None: the outputs in their order.
+        complete: Whether a search that a limit or an error cut short puts out all complete outputs
+            there are, best value first.
         tally: From the state and the thought that answers to how it was chosen; None: by no vote.
     """
-
-    async def node(state: SearchState) -> dict[str, Any]:
-        if state["stop_reason"] in ("", "verified", "settled"):
-            keys = list(pick(state))
-        else:
-            keys = complete_outputs(run, state) if cut_short is None else list(cut_short(state))
-        keys = _not_dropped(state, keys)
-        candidates = outputs(run, state, keys)
-        order = keys if best is None else _not_dropped(state, best(state))
-        ranked = candidates if best is None else outputs(run, state, order)
-        given = (pair for pair in zip(order, ranked, strict=True) if pair[1] is not None)
-        chosen, found = next(given, ("", None))
-        ends = (*keys, *order, *terminal(state))
-        tree: Tree = {key: {"answer": _output(run, state, key)} for key in ends}
-        if chosen:
-            seen = await _looked_at(run, state, found)
-            tree[chosen] = {**tree[chosen], "chosen": True, **seen}
-        # A run may have been resumed with another model, whose price its start did not know.
-        prices = {**state["prices"], **await run.open_models(state["settings"])}
-        spent = add_usage(state["usage"], _path_cost(state, chosen) if chosen else Usage())
-        reason = _stop_reason(state, found, any(key != ROOT for key in keys))
-        known = merge_thoughts(state["thoughts"], [tree])
-        last = cast(
-            "SearchState", {**state, "thoughts": known, "tree": known, "stop_reason": reason}
-        )
-        ended = {
-            "answer": found,
-            "stop_reason": reason,
-            "limit": limit_reached(last),
-            "verified": _verified(run, last, found),
-            "votes": tally(last, chosen) if chosen and tally else [],
-        }
-        return {
-            **ended,
-            "candidates": candidates,
-            "outcome": sentence({**last, **ended}),
-            "thoughts": tree,
-            "prices": prices,
-            "usage": Overwrite(report(spent, priced=not unpriced(prices))),
-            **_reply(state, found),
-        }
-
-    return node
+    whole = state["stop_reason"] in ("", "verified", "settled") or not complete
+    keys = _not_dropped(state, pick(state) if whole else _complete_outputs(step, state))
+    order = keys if best is None else _not_dropped(state, best(state))
+    tree: Tree = {
+        key: {"answer": _output(step, state, key)} for key in (*keys, *order, *terminal(state))
+    }
+    chosen = next((key for key in order if tree[key]["answer"] is not None), "")
+    found = tree[chosen]["answer"] if chosen else None
+    if chosen:
+        seen = await _looked_at(step, state, found)
+        tree[chosen] = {**tree[chosen], "chosen": True, **seen}
+    reason = _stop_reason(state, found, any(key != ROOT for key in keys))
+    known = merge_thoughts(state["thoughts"], [tree])
+    last = cast("SearchState", {**state, "thoughts": known, "tree": known, "stop_reason": reason})
+    ended = {
+        "answer": found,
+        "stop_reason": reason,
+        "limit": limit_reached(last),
+        "verified": _verified(step, last, found),
+        "votes": tally(last, chosen) if chosen and tally else [],
+    }
+    outcome = sentence({**last, **ended})
+    shown = {"candidates": [tree[key]["answer"] for key in keys], "outcome": outcome, **ended}
+    return {**shown, "thoughts": tree, **await _cost(step, state, chosen), **_reply(state, found)}
 
 
-async def _looked_at(run: Run, state: SearchState, found: str | None) -> Thought:
+async def _looked_at(step: Step, state: SearchState, found: str | None) -> Thought:
     """Returns what the task says of an answer that it cannot verify."""
-    task = run.task_for(state["settings"], Task)
+    task = step.task(Task)
     if found is None or not isinstance(task, Plausible):
         return {}
     verdict = await told(task.plausible(state["problem"], found, state["settings"]))
@@ -111,34 +90,35 @@ def terminal(state: SearchState) -> list[str]:
     return [key for key, thought in state["thoughts"].items() if thought["status"] == "terminal"]
 
 
-def outputs(run: Run, state: SearchState, keys: Sequence[str]) -> list[str | None]:
-    """Returns the answers that thoughts give, None where one gives none."""
-    return [_output(run, state, key) for key in keys]
-
-
-def _output(run: Run, state: SearchState, key: str) -> str | None:
+def _output(step: Step, state: SearchState, key: str) -> str | None:
     thought = state["thoughts"][key]
     if "answer" in thought:
         return thought["answer"]
-    task = run.task_for(state["settings"], Task)
+    task = step.task(Task)
     if not isinstance(task, Outputs):
         return None
     text = task.output(state["problem"], path_to(state["thoughts"], key))
     return None if text is None else shortened(text)
 
 
-def complete_outputs(run: Run, state: SearchState) -> list[str]:
+def _complete_outputs(step: Step, state: SearchState) -> list[str]:
     """Returns the thoughts that give an answer, best value first, then in creation order."""
     tree = state["thoughts"]
-    keys = [key for key in tree if key != ROOT and _output(run, state, key) is not None]
+    keys = [key for key in tree if key != ROOT and _output(step, state, key) is not None]
     return sorted(keys, key=lambda key: (-tree[key].get("value", 0.0), int(key)))
 
 
-def _path_cost(state: SearchState, key: str) -> Usage:
-    """Returns how long the way to an answer is, and what the tool calls on it cost."""
-    path = path_to(state["thoughts"], key)
-    cost = sum(step.get("price", 0.0) for step in path)
-    return {"reasoning_steps": len(path), "tool_cost_path": cost}
+async def _cost(step: Step, state: SearchState, chosen: str) -> dict[str, Any]:
+    """Returns what the search cost, and the way to its answer: its length and its tool calls."""
+    # A run may have been resumed with another model, whose price its start did not know.
+    prices = {**state["prices"], **await step.run.open_models(state["settings"])}
+    way: Usage = {}
+    if chosen:
+        path = path_to(state["thoughts"], chosen)
+        cost = sum(thought.get("price", 0.0) for thought in path)
+        way = {"reasoning_steps": len(path), "tool_cost_path": cost}
+    spent = report(add_usage(state["usage"], way), priced=not unpriced(prices))
+    return {"prices": prices, "usage": Overwrite(spent)}
 
 
 def _stop_reason(state: SearchState, found: str | None, ended: bool) -> str:
@@ -152,7 +132,7 @@ def _stop_reason(state: SearchState, found: str | None, ended: bool) -> str:
     return "dead_end" if requests_left(state) else "budget"
 
 
-def _verified(run: Run, state: SearchState, found: str | None) -> bool | None:
+def _verified(step: Step, state: SearchState, found: str | None) -> bool | None:
     """Returns whether an answer is right, where the search was told or the task can tell."""
     if found is None:
         return None
@@ -160,7 +140,7 @@ def _verified(run: Run, state: SearchState, found: str | None) -> bool | None:
         return True
     if note_of(state) == DENIED:
         return False
-    task = run.task_for(state["settings"], Task)
+    task = step.task(Task)
     return task.check(state["problem"], found) if isinstance(task, Checks) else None
 
 

@@ -1,13 +1,16 @@
-"""What a node asks and calls, and what it is answered."""
+"""What a node asks and calls, what it is answered, and what it shares with the nodes beside it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, NotRequired, TypeVar, cast
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
 from thoughtgraph.llm.meter import Meter
+from thoughtgraph.run import Run
 from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage
@@ -20,6 +23,8 @@ MODEL, TOOLS = "model", "tools"
 SPEAKERS = {"system": "System", "human": "User", "ai": "Assistant"}
 LONG = 100_000
 """Letters of completions that are read in a millisecond or few, so that nobody need wait (ours)."""
+SETTLING = 0.01
+"""Seconds between looks at whether the nodes beside one that failed have ended (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +52,10 @@ class Ask(Generic[T]):
     the draw after it, and what then comes is taken. None: whatever comes is taken."""
 
     @property
-    def wanted(self) -> int:
-        """How many completions the question is worth."""
-        return self.question.n or self.n
-
-    @property
     def sent(self) -> int:
         """How many completions are asked for."""
-        return self.wanted if self.most is None else min(self.wanted, self.most)
+        wanted = self.question.n or self.n
+        return wanted if self.most is None else min(wanted, self.most)
 
     @property
     def name(self) -> str:
@@ -102,8 +103,48 @@ class Call(NamedTuple):
     """Whether the search ends where it fails for good."""
 
 
-Keep = Callable[[str, Callable[[], Awaitable[Kept]]], Awaitable[Kept]]
-"""Makes a call of a kind, as a task or not."""
+@dataclass
+class Ledger:
+    """What the nodes of one superstep share while they run: a limit holds for all of them."""
+
+    spent: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """What they have spent in it, by the counters that limits speak of."""
+    error: str = ""
+    """Why a request that was needed failed for good, in one line."""
+    counts: list[dict[str, Any]] = field(default_factory=list)
+    """What each of them has counted, once its requests are answered."""
+    users: int = 0
+    asking: int = 0
+    """Nodes whose requests are on their way."""
+    gate: asyncio.Semaphore | None = None
+    """Bounds their requests where these are no tasks."""
+
+    async def settled(self) -> None:
+        """Waits until nothing of the superstep is on its way.
+
+        LangGraph cancels the nodes beside one that raises, and what they have paid for goes along.
+        """
+        while self.asking:
+            await asyncio.sleep(SETTLING)
+
+
+@contextmanager
+def shared(run: Run, superstep: str) -> Iterator[Ledger]:
+    """Yields the ledger of a superstep, which lives for as long as a node uses it.
+
+    Args:
+        run: The objects of the graph.
+        superstep: Id of the checkpoint that it goes out from: its nodes have the same.
+    """
+    ledger: Ledger = run.ledgers.setdefault(superstep, Ledger())
+    ledger.users += 1
+    ledger.asking += 1
+    try:
+        yield ledger
+    finally:
+        ledger.users -= 1
+        if not ledger.users:  # after a failure the same superstep begins again
+            del run.ledgers[superstep]
 
 
 def join_samples(samples: Sequence[str]) -> str:
@@ -119,9 +160,21 @@ def as_text(prompt: Prompt) -> str:
     return "\n\n".join(f"{SPEAKERS[each.type]}:\n{each.text}" for each in messages)
 
 
-def by_role(usage: Usage) -> dict[str, dict[str, float]]:
-    """Returns what was spent by role, in the form in which a thought keeps it."""
-    return cast("dict[str, dict[str, float]]", dict(usage.get("roles", {})))
+def labels(run: Run, state: Mapping[str, Any], about: str = "") -> dict[str, Any]:
+    """Returns what traces say of a call: whose it is, and about which thought.
+
+    Args:
+        state: The state; its settings and the run's name are enough.
+        about: Id of the thought; empty: none.
+    """
+    found = {
+        "method": run.method.entry.id,
+        "task": state["settings"].get("task"),
+        "run": state.get("run"),
+        "thoughts": [about] if about else [],
+        "depth": state["thoughts"][about]["depth"] if about else None,
+    }
+    return {f"thoughtgraph_{name}": each for name, each in found.items() if each is not None}
 
 
 def span(marks: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from thoughtgraph.nodes.actions import awaits_tool, toolbox
-from thoughtgraph.run import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Propagation, Raise, Thought, Tree, living
@@ -73,19 +73,21 @@ def identity(thought: Mapping[str, Any]) -> tuple[str, str, str]:
     return thought["text"], action["name"], action["argument"]
 
 
-def step_costs(run: Run, state: SearchState, tree: Tree, rank: Rank) -> dict[str, float]:
+def step_costs(step: Step, tree: Tree, rank: Rank) -> dict[str, float]:
     """Returns what the last step to each new thought adds to g.
 
     An action that calls no tool pays nothing, but counts as much as the dearest call, by its price
     or so far (ours): else it would come before every real step of the same value.
     """
-    new = {key: tree[key] for key in new_thoughts(state)}
+    settings = ItotDStarLiteSettings.of(step.state["settings"])
+    new = {key: tree[key] for key in new_thoughts(step.state)}
     prices = {key: thought.get("price", 0.0) if rank.pays else 0.0 for key, thought in new.items()}
     if rank.pays and any(thought.get("invalid") for thought in new.values()):
-        known, paid = toolbox(run, state), [each.get("price", 0.0) for each in tree.values()]
+        known = toolbox(step.run, step.state)
+        paid = [thought.get("price", 0.0) for thought in tree.values()]
         dearest = max([known.dearest if known else 0.0, *paid])
         prices = {key: dearest if new[key].get("invalid") else prices[key] for key in prices}
-    extra = ItotDStarLiteSettings.of(state["settings"]).failure_cost if rank.propagates else 0.0
+    extra = settings.failure_cost if rank.propagates else 0.0
     failed = {key for key, thought in new.items() if thought.get("failed")}
     return {key: price + (extra if key in failed else 0.0) for key, price in prices.items()}
 

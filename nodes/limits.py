@@ -6,19 +6,14 @@ from typing import Any
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchState
-from thoughtgraph.usage import Limits, spent
+from thoughtgraph.usage import spent
 
 UNLIMITED = 1_000_000_000
 
 
-def limits_in(given: Mapping[str, Any]) -> Limits:
-    """Returns the limits of a state, or of what a node was given."""
-    return Settings.of(given["settings"]).limits
-
-
 def requests_left(state: SearchState) -> int:
     """Returns how many requests may still be sent; none once any limit is reached."""
-    limits, usage = limits_in(state), state["usage"]
+    limits, usage = Settings.of(state["settings"]).limits, state["usage"]
     if spent(limits, usage):
         return 0
     allowed = limits.get("requests")
@@ -32,7 +27,7 @@ def may_begin(state: SearchState) -> bool:
 
 def thoughts_left(given: Mapping[str, Any]) -> int:
     """Returns how many thoughts may still be created."""
-    allowed = limits_in(given).get("thoughts")
+    allowed = Settings.of(given["settings"]).limits.get("thoughts")
     # What a person added is in the tree alone.
     made = max(given["usage"].get("thoughts", 0), len(given["thoughts"]) - 1)
     return UNLIMITED if allowed is None else max(0, allowed - made)
@@ -49,7 +44,7 @@ def expansions_allowed(state: SearchState, *, each: int = 1) -> int:
 
 def limit_reason(state: SearchState) -> StopReason:
     """Returns which limit forbids the next request."""
-    over = spent(limits_in(state), state["usage"])
+    over = spent(Settings.of(state["settings"]).limits, state["usage"])
     return "round_limit" if over == "rounds" else "budget"
 
 
@@ -57,6 +52,6 @@ def blocking_limit(state: SearchState, latest: str) -> StopReason:
     """Returns which limit forbids a thought after the latest one; empty if none does."""
     if not thoughts_left(state):
         return "budget"
-    depth = limits_in(state).get("depth")
+    depth = Settings.of(state["settings"]).limits.get("depth")
     too_deep = depth is not None and state["thoughts"][latest]["depth"] >= depth
     return "step_limit" if too_deep else ""

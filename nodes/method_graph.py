@@ -1,32 +1,49 @@
-"""The graph every method starts from: its schemas and its first node."""
+"""The graph of a method: its schemas, its first node, those of its box, and how it ends."""
 
-from typing import Annotated, Any
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
+from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.channels import EphemeralValue
-from langgraph.graph import START, StateGraph
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Overwrite
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
 from thoughtgraph.edits import tree_reducer
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.meter import tell
+from thoughtgraph.nodes.calls import labels
+from thoughtgraph.nodes.node import Node, guarded
+from thoughtgraph.nodes.review import Candidates, answered, review
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.run import Run
-from thoughtgraph.state import SearchInput, SearchOutput, SearchState, with_tree
-from thoughtgraph.tree import Thought
+from thoughtgraph.state import REPLY, SearchInput, SearchOutput, SearchState, with_tree
+from thoughtgraph.tree import Thought, merge_thoughts
+from thoughtgraph.usage import nothing_spent, report
 
 Graph = StateGraph[Any, Any, Any, Any]
 
 
 def method_graph(
-    run: Run, state: type = SearchState, *, origin: Thought | None = None, **fresh: Any
+    run: Run,
+    *nodes: Node,
+    state: type = SearchState,
+    origin: Thought | None = None,
+    **fresh: Any,
 ) -> Graph:
-    """Returns the graph of a method with its first node, `start`, alone.
+    """Returns the graph of a method without its edges: `start`, which goes first, and its nodes.
 
     What follows `start` must not begin where `stop_reason` is set: the search was refused.
 
     Args:
         run: The graph's objects; what they leave open becomes the context.
+        nodes: The lines of its box; each is named as its function.
         state: The method's state, `SearchState` or a subclass.
         origin: What the root begins with besides.
         fresh: What the method's further state fields begin with.
@@ -38,18 +55,71 @@ def method_graph(
             "thoughtgraph.runnable(graph).invoke(…) or thoughtgraph.solve(…), which need no await"
         )
 
-    given = _input_of(run, state)
+    taken = _input_of(run, state)
     reducer = tree_reducer(run.method.entry, trusted=run.policy is None)
     graph: Graph = StateGraph(
         with_tree(state, reducer),
-        input_schema=given,
+        input_schema=taken,
         output_schema=SearchOutput,
         context_schema=run.context,
     )
-    first = RunnableLambda(refuse, afunc=start(run, origin=origin, **fresh), name="start")
-    graph.add_node("start", first, input_schema=given)
+    first = RunnableLambda(refuse, afunc=partial(start, run, origin or {}, fresh), name="start")
+    graph.add_node("start", first, input_schema=taken)
     graph.add_edge(START, "start")
+    for node in nodes:
+        graph.add_node(node.__name__, guarded(run, node), input_schema=graph.state_schema)
     return graph
+
+
+def add_answer(
+    graph: Graph,
+    run: Run,
+    node: Node,
+    name: str = "answer",
+    *,
+    candidates: Candidates | None = None,
+    onward: Callable[[Any], Awaitable[str]] | None = None,
+) -> None:
+    """Adds the last node of a method, which logs how the search ended, and `review` after it.
+
+    Args:
+        graph: The graph.
+        run: Its objects; from now on they know how the method concludes.
+        node: Reads the answer off the state.
+        name: What the node is called.
+        candidates: The thoughts that a person chooses among; None: the method chooses nothing.
+        onward: The router from a choice on, with a `Literal` of its targets; None: to `select`.
+    """
+
+    async def conclude(state: Any) -> dict[str, Any]:
+        out = await node(Step(run, state), state)
+        _log(run, state, out)
+        return out
+
+    async def last(step: Step, state: Any) -> dict[str, Any]:
+        if state["stop_reason"] == REFUSED:
+            return _refused(state)
+        out = await conclude(state)
+        return {**out, "tree": merge_thoughts(state["thoughts"], [out["thoughts"]])}
+
+    async def reviewed(state: Any) -> str:
+        """Routes from a review to the choice that it was about, or to the end."""
+        return END if state["outcome"] else await to_choice(state)
+
+    run.conclude, to_choice = conclude, onward or select
+    for each, does in ((name, last), ("review", partial(review, candidates))):
+        graph.add_node(each, guarded(run, does, last=True), input_schema=graph.state_schema)
+    graph.add_conditional_edges(name, answered)
+    if candidates is None:
+        graph.add_edge("review", END)
+    else:
+        targets = get_args(get_type_hints(to_choice)["return"])
+        graph.add_conditional_edges("review", reviewed, [*targets, END])
+
+
+async def select(state: SearchState) -> Literal["select"]:
+    """Routes to the choice that was reviewed."""
+    return "select"
 
 
 def _input_of(run: Run, state: type) -> type:
@@ -62,3 +132,35 @@ def _input_of(run: Run, state: type) -> type:
     names = run.settings.model_fields.keys() - state.__annotations__.keys()
     fields: dict[str, Any] = {**SearchInput.__annotations__, **dict.fromkeys(names, hidden)}
     return TypedDict("SearchInput", fields, total=False)  # type: ignore[no-any-return,operator]
+
+
+def _refused(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the end of a search that did not begin."""
+    ended = {"answer": None, "stop_reason": REFUSED, "outcome": sentence({"stop_reason": REFUSED})}
+    out = {
+        **ended,
+        "tree": state["thoughts"],
+        "usage": Overwrite(report(nothing_spent(), priced=True)),
+    }
+    if state.get("ensembles"):
+        out["ensembles"] = {}
+    if state.get("messages"):
+        out["messages"] = [AIMessage(state["error"], response_metadata={REPLY: state["run"]})]
+    return out
+
+
+def _log(run: Run, state: Mapping[str, Any], out: Mapping[str, Any]) -> None:
+    """Logs which limit a search reached and how it ended."""
+    whose = labels(run, state)
+    if limit := out["limit"]:
+        tell(logging.INFO, whose, "reached %s=%s", limit, state["settings"].get(limit))
+    usage = out["usage"].value
+    tell(
+        logging.INFO,
+        whose,
+        "ended: %s, %s an answer, %.1f s, requests=%d prompt_tokens=%d completion_tokens=%d",
+        out["stop_reason"],
+        "without" if out["answer"] is None else "with",
+        *(usage[name] for name in ("seconds", "requests", "prompt_tokens")),
+        usage["completion_tokens"],
+    )

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from functools import wraps
 from typing import Any
 
 from langgraph.config import get_config
@@ -10,26 +9,25 @@ from langgraph.runtime import Runtime, get_runtime
 
 from thoughtgraph.configurations import PLACE, configurable
 from thoughtgraph.errors import InputError, ModelError
+from thoughtgraph.nodes.step import Step, raises
 from thoughtgraph.nodes.thought_events import tell_events
 from thoughtgraph.outcome import REFUSED
 from thoughtgraph.results import Result
 from thoughtgraph.run import Run
-from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchOutput, updated
 from thoughtgraph.task import Opens, Task
 from thoughtgraph.usage import add_usages, check_counts
 
-Node = Callable[..., Awaitable[dict[str, Any]]]
-"""A step of a graph: from the state to a state update.
-
-LangGraph types a node by the name of its parameter, which `Callable` can only leave open.
-"""
+Node = Callable[[Step, Any], Awaitable[dict[str, Any]]]
+"""A line of a box: from what it may ask, and the state, to a state update."""
 RESULT = SearchOutput.__annotations__.keys() - {"messages"}
 """What the result holds that comes with an error; a conversation has no reply then."""
 
 
-def guarded(run: Run, node: Node, *, last: bool = False) -> Node:
-    """Makes a node of a search: it checks the settings first, and tells what it did to thoughts.
+def guarded(
+    run: Run, node: Node, *, last: bool = False
+) -> Callable[..., Awaitable[dict[str, Any]]]:
+    """Makes a node of a graph: it checks the settings first, and tells what it did to thoughts.
 
     Where the run is to fail by what keeps the node from its answers, the node raises. What was
     answered is stored, so that a run that goes on asks for the rest. The error has the search's
@@ -41,30 +39,25 @@ def guarded(run: Run, node: Node, *, last: bool = False) -> Node:
 
     Args:
         run: The objects of the graph.
-        node: The node.
+        node: What it does.
         last: Whether it ends the search, also one that was refused.
     """
 
-    @wraps(node)
     async def whole(state: Any) -> dict[str, Any]:
-        if not state.get("thoughts"):
-            raise InputError(
-                "there is no search here to go on with, or version 0.1 began it; start it again"
-            )
-        if state.get("tree") and not last:
-            raise InputError(
-                "the tree grows in 'thoughts' and is written from there at the end; leave 'tree' "
-                'as {}, edit {"thoughts": {id: …}}'
-            )
+        _check_state(state, last=last)
         if state["stop_reason"] != REFUSED:
-            _check(run, state)
-        elif not last:
-            raise InputError("this search was refused; start a run with another input")
+            runtime = get_runtime()
+            if run.policy is not None:  # clients may write past the reducers
+                check_counts(state["usage"])
+            chosen = run.chosen(runtime.context)
+            run.check(chosen, state["settings"])
+            if not is_nested(runtime):  # a server copies there what the context chose
+                check_place(run, configurable(get_config()).keys() - chosen.keys(), PLACE)
         # Again, as the run may go on in another process; looking at a protocol takes long.
         task = run.task_for(state["settings"], Task) if state["settings"] else None
         if hasattr(task, "open") and isinstance(task, Opens):
             await asyncio.to_thread(task.open, state["problem"], state["settings"])
-        update = await node(state)
+        update = await node(Step(run, state), state)
         tell_events(state["thoughts"], update)
         if update.get("stop_reason") == "error" and raises(state):
             raise ModelError(update["error"], result=await _until_now(run, state, update))
@@ -74,19 +67,33 @@ def guarded(run: Run, node: Node, *, last: bool = False) -> Node:
     return whole
 
 
+def _check_state(state: Mapping[str, Any], *, last: bool) -> None:
+    """Refuses to go on where there is no search, or none that may go on.
+
+    Args:
+        state: The state.
+        last: Whether the node ends the search.
+
+    Raises:
+        InputError: There is none.
+    """
+    if not state.get("thoughts"):
+        raise InputError(
+            "there is no search here to go on with, or version 0.1 began it; start it again"
+        )
+    if state.get("tree") and not last:
+        raise InputError(
+            "the tree grows in 'thoughts' and is written from there at the end; leave 'tree' "
+            'as {}, edit {"thoughts": {id: …}}'
+        )
+    if state["stop_reason"] == REFUSED and not last:
+        raise InputError("this search was refused; start a run with another input")
+
+
 def is_nested(runtime: Runtime[Any]) -> bool:
     """Returns whether the search runs inside another graph."""
     running = runtime.execution_info
     return running is not None and "|" in running.checkpoint_ns
-
-
-def check_configuration(run: Run, chosen: Mapping[str, Any]) -> None:
-    """Refuses settings among the configuration; a server copies there what the context chose.
-
-    Raises:
-        InputError: One of them is a setting.
-    """
-    check_place(run, configurable(get_config()).keys() - chosen.keys(), PLACE)
 
 
 def check_place(run: Run, names: Collection[str], place: str) -> None:
@@ -105,22 +112,6 @@ def check_place(run: Run, names: Collection[str], place: str) -> None:
         if name in run.context.closed:
             remedy = "it was fixed when the graph was built"
         raise InputError(f"{name!r} is a setting and would be ignored in {place}; {remedy}")
-
-
-def _check(run: Run, state: Mapping[str, Any]) -> None:
-    runtime = get_runtime()
-    if run.policy is not None:  # clients may write past the reducers, with {"__overwrite__": …}
-        check_counts(state["usage"])
-    chosen = run.chosen(runtime.context)
-    run.check(chosen, state["settings"])
-    if not is_nested(runtime):
-        check_configuration(run, chosen)
-
-
-def raises(state: Mapping[str, Any]) -> bool:
-    """Returns whether a run fails by a model that fails; else its result says so."""
-    chosen = Settings.of(state["settings"]).on_error
-    return chosen == "raise" or (chosen is None and not state.get("messages"))
 
 
 async def _until_now(run: Run, state: Mapping[str, Any], update: Mapping[str, Any]) -> Result:

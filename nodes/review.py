@@ -14,9 +14,8 @@ from langgraph.types import interrupt
 from thoughtgraph.edits import checked_edit
 from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.decisions import decided, requested
-from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import REFUSED
-from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.task import Checks, Task
@@ -73,20 +72,17 @@ async def answered(state: SearchState) -> Literal["review", "__end__"]:
     return "review" if _asks(state, "answer") and not refused else "__end__"
 
 
-def review(run: Run, candidates: Candidates | None) -> Node:
-    """Makes the node in which a person chooses among thoughts or, in the end, looks at the answer.
+async def review(candidates: Candidates | None, step: Step, state: SearchState) -> dict[str, Any]:
+    """The node in which a person chooses among thoughts or, in the end, looks at the answer.
 
     Args:
-        run: The objects of the graph.
         candidates: What there is to choose among; None: the method chooses nothing.
+        step: This run of the node.
+        state: The state.
     """
-
-    async def review(state: SearchState) -> dict[str, Any]:
-        if state["outcome"] or candidates is None:
-            return _settled(run, state)
-        return {"thoughts": _choice(run, state, _shown(state, candidates))}
-
-    return review
+    if state["outcome"] or candidates is None:
+        return _settled(step, state)
+    return {"thoughts": _choice(step, state, _shown(state, candidates))}
 
 
 def _shown(state: SearchState, candidates: Candidates) -> list[str]:
@@ -98,14 +94,14 @@ def _asks(state: Mapping[str, Any], kind: str) -> bool:
     return Settings.of(state["settings"]).review == kind
 
 
-def _choice(run: Run, state: SearchState, keys: Sequence[str]) -> Tree:
+def _choice(step: Step, state: SearchState, keys: Sequence[str]) -> Tree:
     """Returns what a person changes of the tree."""
     tree = state["thoughts"]
     best = sorted(keys, key=lambda key: -tree[key].get("value", 0.0))[:MOST]
     shown = [{k: v for k, v in tree[key].items() if k in SHOWN} for key in keys if key in best]
 
     def read(reply: Mapping[str, Any]) -> Tree:
-        return checked_edit(tree, _changes(tree, keys, reply), run.method.entry, trusted=False)
+        return checked_edit(tree, _changes(tree, keys, reply), step.run.method.entry, trusted=False)
 
     return cast("Tree", _reply("select", state, {"thoughts": shown}, SELECT_FORM, read))
 
@@ -196,7 +192,7 @@ def _final(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     return reply
 
 
-def _settled(run: Run, state: SearchState) -> dict[str, Any]:
+def _settled(step: Step, state: SearchState) -> dict[str, Any]:
     """Returns what a person changes of the end of a search: accepts the answer, or replaces it."""
     asked = {name: state.get(name) for name in ("answer", "outcome", "candidates")}
     reply = _reply("answer", state, asked, ANSWER_FORM, _final)
@@ -205,7 +201,7 @@ def _settled(run: Run, state: SearchState) -> dict[str, Any]:
     if "answer" not in reply:
         return {**ended, "outcome": f"{state['outcome']}; a person accepted the answer{why}"}
     answer: str | None = reply["answer"]
-    task = run.task_for(state["settings"], Task)
+    task = step.task(Task)
     verified = None
     if isinstance(task, Checks) and answer is not None:
         verified = task.check(state["problem"], answer)

@@ -7,28 +7,33 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from langgraph.config import get_config
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite
 
+from thoughtgraph.configurations import PLACE, configurable
 from thoughtgraph.errors import InputError, ProblemError, ThoughtgraphError
 from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.meter import tell
 from thoughtgraph.llm.prices import check_limit, unpriced
+from thoughtgraph.nodes.calls import labels
 from thoughtgraph.nodes.conversation import problem_of
 from thoughtgraph.nodes.limits import may_begin
-from thoughtgraph.nodes.node import Node, check_configuration, check_place, is_nested
-from thoughtgraph.nodes.tracing import labels
+from thoughtgraph.nodes.node import check_place, is_nested
 from thoughtgraph.outcome import REFUSED
 from thoughtgraph.policy import LONGEST
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
-from thoughtgraph.state import SearchInput, SearchState, nothing_found
+from thoughtgraph.state import SearchInput, SearchState
 from thoughtgraph.task import Opens, Task
-from thoughtgraph.tree import Thought, root
+from thoughtgraph.tree import ROOT, Thought, root
+from thoughtgraph.usage import nothing_spent
 
 
-def start(run: Run, *, origin: Thought | None = None, **fresh: Any) -> Node:
-    """Makes the node that begins a search.
+async def start(
+    run: Run, origin: Thought, fresh: Mapping[str, Any], state: SearchInput
+) -> dict[str, Any]:
+    """The node that begins a search.
 
     It copies the effective settings into the state, so that every later router is a pure function
     of the state, and it clears what an earlier search on the same thread left. Where a problem or a
@@ -39,20 +44,16 @@ def start(run: Run, *, origin: Thought | None = None, **fresh: Any) -> Node:
         run: The graph's objects.
         origin: What the root begins with besides.
         fresh: What the method's further state fields begin with.
+        state: The input.
     """
-
-    async def first(state: SearchInput) -> dict[str, Any]:
-        runtime = get_runtime()
-        try:
-            chosen = _chosen(run, state, runtime)
-            begun = await _begun(run, state, chosen, origin or {})
-        except ThoughtgraphError as error:
-            if not _replies(run, state, runtime.context, error):
-                raise
-            begun = _refused(run, state, error)
-        return {**begun, **fresh}
-
-    return first
+    runtime = get_runtime()
+    try:
+        begun = await _begun(run, state, _chosen(run, state, runtime), origin)
+    except ThoughtgraphError as error:
+        if not _replies(run, state, runtime.context, error):
+            raise
+        begun = _refused(run, state, error)
+    return {**begun, **fresh}
 
 
 async def admitted(state: SearchState) -> Literal["begins", "refused"]:
@@ -96,7 +97,7 @@ async def _begun(
     if tools := await run.open_tools(settings, problem, name):
         planted["tools"] = tools
     begun = {
-        **_named(run, name, planted),
+        **_afresh(run, name, planted),
         "problem": problem,
         "settings": dict(settings),  # what it was until now may be known by its objects
         "prices": prices,
@@ -106,16 +107,29 @@ async def _begun(
     return begun
 
 
-def _named(run: Run, name: str, planted: Thought) -> dict[str, Any]:
-    """Returns what every search begins with, also one that is refused.
+def _afresh(run: Run, name: str, planted: Thought) -> dict[str, Any]:
+    """Returns what every search begins with, also one that is refused; it clears an earlier one's.
 
     Args:
         run: The objects of the graph.
         name: The name of the run.
         planted: The root of its tree.
     """
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return {**nothing_found(planted), "method": run.method.entry.id, "run": name, "date": now}
+    return {
+        "method": run.method.entry.id,
+        "run": name,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "thoughts": Overwrite({ROOT: planted}),
+        "step": 0,
+        "usage": Overwrite(nothing_spent()),
+        "tree": {},
+        **dict.fromkeys(("stop_reason", "limit", "error"), Overwrite("")),
+        "answer": None,
+        "verified": None,
+        "votes": [],
+        "outcome": "",
+        "candidates": [],
+    }
 
 
 def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -138,7 +152,7 @@ def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, An
             "context={'limit_requests': 100}"
         )
     chosen = run.chosen(context)
-    check_configuration(run, chosen)
+    check_place(run, configurable(get_config()).keys() - chosen.keys(), PLACE)
     check_place(run, state.keys() - SearchInput.__annotations__.keys(), "the input")
     return chosen
 
@@ -181,7 +195,7 @@ def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str
     # That of a conversation is in its messages; what stands here is of an earlier turn.
     problem = "" if state.get("messages") else state.get("problem")
     return {
-        **_named(run, name, root()),
+        **_afresh(run, name, root()),
         "problem": problem if isinstance(problem, str) and len(problem) <= LONGEST else "",
         "settings": {},
         "prices": {},

@@ -6,7 +6,7 @@ update. Each answer is a LangGraph task: a node that runs again asks only for wh
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, TypeVar, cast
 
 from langgraph.config import get_config, get_stream_writer
@@ -23,18 +23,17 @@ from thoughtgraph.nodes.calls import (
     Answer,
     Ask,
     Call,
-    Keep,
     Kept,
+    Ledger,
     as_text,
-    by_role,
+    labels,
     reading_of,
+    shared,
     span,
 )
-from thoughtgraph.nodes.ledger import Ledger, shared
-from thoughtgraph.nodes.limits import limits_in, requests_left
-from thoughtgraph.nodes.node import raises
-from thoughtgraph.nodes.tracing import labels
+from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.run import Run
+from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt
 from thoughtgraph.usage import Usage, add_counts
@@ -52,12 +51,11 @@ class Step:
 
     Args:
         run: The objects of the graph.
-        state: What it was given.
-        last: Whether the node asks although the search has ended.
+        state: What the node was given.
     """
 
-    def __init__(self, run: Run, state: SearchState, *, last: bool = False) -> None:
-        self._run, self._state, self._last = run, state, last
+    def __init__(self, run: Run, state: SearchState) -> None:
+        self.run, self.state = run, state
         self._write = get_stream_writer()
         self._config = get_config()
         running = get_runtime().execution_info
@@ -69,28 +67,50 @@ class Step:
         self._error = ""
         self._refused = False
 
-    async def ask(self, asks: Sequence[Ask[T]]) -> list[Answer[T]]:
+    def task(self, kind: type[T]) -> T:
+        """Returns the task, as something that has a capability; see `Run.task_for`."""
+        return self.run.task_for(self.state["settings"], kind)
+
+    async def ask(self, asks: Sequence[Ask[T]], *, last: bool = False) -> list[Answer[T]]:
         """Asks side by side, as many as the limits allow.
 
         A node calls it once, with a list that depends on the state alone: LangGraph knows the tasks
         of a node by their order. What depends on an answer is the next node's to ask.
 
+        Args:
+            asks: The questions.
+            last: Whether they are asked although the search has ended.
+
         Returns:
             The answers, in the order of the questions, without those that a limit or a failing
             endpoint forbade.
+
+        Raises:
+            InputError: A prompt is too long for a server.
         """
-        over = self._state.get("stop_reason") and not self._last
-        sent = [] if over else asks[: requests_left(self._state)]
+        over = self.state.get("stop_reason") and not last
+        sent = [] if over else asks[: requests_left(self.state)]
+        calls = []
+        for ask in sent:
+            if self.run.policy is not None:
+                _check_length(ask.question.prompt)
+            told = {"id": ask.about, "role": ask.role, "expansion": ask.expansion}
+            request = partial(self._completions, ask)
+            calls.append(Call(MODEL, ask.name, told, request, needed=not ask.ahead))
         answers = []
-        results = await self.call([self._request(ask) for ask in sent])
-        for ask, kept in zip(sent, results, strict=True):
+        for ask, kept in zip(sent, await self.call(calls), strict=True):
             if kept is None or (ask.ahead and kept["error"]):
                 continue  # what could not be kept ahead of need is asked again
             reading = await reading_of(ask.question, kept["texts"])
             if lost := getattr(reading, "malformed", 0):
                 self.count(parse_errors={ask.role: lost})
-            answers.append(Answer(ask, kept["texts"], reading, by_role(kept["usage"])))
+            roles: Any = kept["usage"].get("roles", {})
+            answers.append(Answer(ask, kept["texts"], reading, dict(roles)))
         return answers
+
+    async def ask_one(self, ask: Ask[T], *, last: bool = False) -> Answer[T] | None:
+        """Asks one question; returns None where a limit or a failing endpoint forbids it."""
+        return next(iter(await self.ask([ask], last=last)), None)
 
     def count(self, **counts: Any) -> None:
         """Counts what the node did besides, such as `thoughts=3`; nothing is counted by 0."""
@@ -107,46 +127,39 @@ class Step:
         failure = {"error": self._error, "stop_reason": "error"} if self._error else {}
         return {**({"usage": usage} if usage else {}), **more, **failure}
 
-    def _labels(self, about: str) -> dict[str, Any]:
-        run_id = self._running.run_id
-        whose = labels(self._run, self._state, about)
-        return whose if run_id is None else {**whose, "run_id": run_id}
-
-    def _tell(self, event: str, **more: Any) -> None:
-        node = self._config["metadata"]["langgraph_node"]
-        self._write({"event": event, **more, "node": node})
-
-    def _time(self) -> dict[str, Any]:
-        """Returns how long the node waited: now, and before a crash, but not in between."""
-        now, before = (span(self._waits[fresh]) for fresh in (True, False))
-        if not now or not before:
-            return {"mark": now or before} if now or before else {}
-        begin = max(before["begin"], self._state["usage"].get("mark", {}).get("until", 0.0))
-        return {"mark": now, "seconds": max(0.0, before["until"] - begin)}
-
     async def call(self, calls: Sequence[Call]) -> list[Kept | None]:
         """Makes calls side by side, each a task whose result is stored as it arrives.
 
         Returns:
             Their results; None for one that a limit or a failing endpoint forbade.
         """
-        with shared(self._run, self._running.checkpoint_id) as ledger:
+        with shared(self.run, self._running.checkpoint_id) as ledger:
             try:
                 results = await self._all(calls, ledger)
             finally:
                 ledger.asking -= 1
             ledger.counts.append(self._counts)
-            if self._refused and raises(self._state):
+            if self._refused and raises(self.state):
                 self._error = self._error or ledger.error  # it is not done
-            if self._error and raises(self._state):
+            if self._error and raises(self.state):
                 await ledger.settled()
                 # Not written, but told by the error: what the nodes beside it have spent.
                 self._counts = reduce(add_counts, ledger.counts, {})
         return results
 
     async def _all(self, calls: Sequence[Call], ledger: Ledger) -> list[Kept | None]:
-        keep = self._keeper(ledger, len(calls))
-        results = await asyncio.gather(*(self._result(call, keep, ledger) for call in calls))
+        """Makes calls as tasks, or as what they are.
+
+        The latter where nothing is stored, for a single call, which the node's own write records,
+        and where LangGraph has no more places than there are nodes: a node holds one while its
+        tasks wait for one, and all would wait for ever.
+        """
+        places = self._config.get("max_concurrency")
+        tasks = self._running.thread_id is not None and len(calls) > 1
+        tasks = tasks and not (places and places <= self.run.method.abreast)
+        if places and not tasks:
+            ledger.gate = ledger.gate or asyncio.Semaphore(places)
+        results = await asyncio.gather(*(self._result(call, ledger, tasks) for call in calls))
         # Before a crash the node may have gone another way, such as under a lower limit: what was
         # answered to another call is not taken.
         others = [at for at, kept in enumerate(results) if kept and kept["name"] != calls[at].name]
@@ -155,30 +168,32 @@ class Step:
             results[at] = kept
         return results
 
-    async def _result(self, call: Call, keep: Keep, ledger: Ledger) -> Kept | None:
+    async def _result(self, call: Call, ledger: Ledger, task: bool) -> Kept | None:
         """Makes one call, or takes its result from before a crash, and counts what it came to."""
-        meter, fresh = self._meter(ledger, needed=call.needed), list[bool]()
+        meter, fresh = self._meter(ledger, call), list[bool]()
+        told = {**call.told, "node": self._config["metadata"]["langgraph_node"]}
 
         async def work() -> Kept:
             fresh.append(True)
-            self._tell("asked", **call.told)
+            self._write({"event": "asked", **told})
             made = await call.make(meter)
-            self._tell("answered", **call.told)
+            self._write({"event": "answered", **told})
             usage, error = meter.usage(), meter.error
             return cast("Kept", {**made, "name": call.name, "usage": usage, "error": error})
 
         try:
-            kept = await keep(call.kind, work)
+            if task:
+                kept: Kept = await durable(name=call.kind)(work)()  # type: ignore[arg-type]
+            else:
+                kept = await (_gated(ledger.gate, work) if ledger.gate else work())
         except (BudgetSpent, ModelError) as error:
             self._refused |= bool(ledger.error)
-            told = str(error) if isinstance(error, ModelError) else ""
-            self._spend(
-                ledger, meter.usage(), (meter.error or told) if call.needed else "", fresh=True
-            )
+            why = meter.error or (str(error) if isinstance(error, ModelError) else "")
+            self._spend(ledger, meter.usage(), why if call.needed else "", fresh=True)
             return None
         if kept["name"] != call.name:
             return kept
-        if not fresh and kept["error"] and call.needed and raises(self._state):
+        if not fresh and kept["error"] and call.needed and raises(self.state):
             self._spend(ledger, kept["usage"], "", fresh=False)
             return {**kept, "name": ""}  # the run goes on: it asks for what failed
         self._spend(ledger, kept["usage"], kept["error"] if call.needed else "", fresh=bool(fresh))
@@ -188,65 +203,49 @@ class Step:
                 ledger.spent[name] += spent.get(name, 0)
         return kept
 
-    def _keeper(self, ledger: Ledger, size: int) -> Keep:
-        """Returns how calls are made: as tasks, whose results are stored as they arrive.
+    async def _completions(self, ask: Ask[Any], meter: Meter) -> dict[str, Any]:
+        """Sends the request of a question; once more where nothing can be made of the answer."""
+        run, state, prompt = self.run, self.state, ask.question.prompt
+        if paid := PAID.get():
+            sent = SentPrompt(role=ask.role, expansion=ask.expansion, text=as_text(prompt))
+            paid.note(ask.about, sent)
+        settings = run.settings.of(state["settings"])
+        port = await run.port_for(state["settings"], judging=ask.judges)
+        if port.name not in self._prices:  # the run is resumed with another model
+            self._prices |= prices_of([port], settings.prices)
+        run_id, whose = self._running.run_id, labels(run, state, ask.about)
+        request = partial(
+            port.sample,
+            prompt.messages(),
+            n=ask.sent,
+            role=ask.role,
+            stop=prompt.stop,
+            meter=meter,
+            scope="shared" if settings.share_evaluations else state["run"],
+            parameters=settings.parameters(judging=ask.judges),
+            labels=whose if run_id is None else {**whose, "run_id": run_id},
+            grammar=prompt.grammar,
+        )
+        times = ask.expansion
+        draw = None if times is None else Draw(state["problem"], ask.about, times)
+        texts = await request(draw=draw)
+        if draw and ask.enough and not ask.enough(ask.question.read(texts)):
+            meter.parse_error(ask.role)
+            try:
+                texts = await request(draw=draw._replace(first=ask.sent)) or texts
+            except BudgetSpent:
+                pass  # the first answer stands
+            except ModelError as error:
+                meter.fail(str(error))
+        return {"texts": texts}
 
-        Not so where nothing is stored, nor for a single call, which the node's own write
-        records; nor where LangGraph has no more places than there are nodes: a node holds one while
-        its tasks wait for one, and all would wait for ever.
-        """
-        places = self._config.get("max_concurrency")
-        stored = self._running.thread_id is not None
-        if stored and size > 1 and not (places and places <= self._run.method.abreast):
-            return lambda kind, work: durable(name=kind)(work)()  # type: ignore[arg-type]
-        if not places:
-            return lambda kind, work: work()
-        gate = ledger.gate = ledger.gate or asyncio.Semaphore(places)
-        return lambda kind, work: _gated(gate, work)
-
-    def _request(self, ask: Ask[Any]) -> Call:
-        """Returns the request of a question."""
-        run, state = self._run, self._state
-        if run.policy is not None:
-            _check_length(ask.question.prompt)
-        prompt, chosen, expansion = ask.question.prompt, state["settings"], ask.expansion
-        settings = run.settings.of(chosen)
-
-        async def sample(meter: Meter, draw: Draw | None) -> list[str]:
-            port = await run.port_for(chosen, judging=ask.judges)
-            if port.name not in self._prices:  # the run is resumed with another model
-                self._prices |= prices_of([port], settings.prices)
-            return await port.sample(
-                prompt.messages(),
-                n=ask.sent,
-                role=ask.role,
-                stop=prompt.stop,
-                draw=draw,
-                meter=meter,
-                scope="shared" if settings.share_evaluations else state["run"],
-                parameters=settings.parameters(judging=ask.judges),
-                labels=self._labels(ask.about),
-                grammar=prompt.grammar,
-            )
-
-        async def make(meter: Meter) -> dict[str, Any]:
-            if paid := PAID.get():
-                sent = SentPrompt(role=ask.role, expansion=expansion, text=as_text(prompt))
-                paid.note(ask.about, sent)
-            draw = None if expansion is None else Draw(state["problem"], ask.about, expansion)
-            texts = await sample(meter, draw)
-            if draw and ask.enough and not ask.enough(ask.question.read(texts)):
-                meter.parse_error(ask.role)
-                try:
-                    texts = await sample(meter, draw._replace(first=ask.sent)) or texts
-                except BudgetSpent:
-                    pass  # the first answer stands
-                except ModelError as error:
-                    meter.fail(str(error))
-            return {"texts": texts}
-
-        told = {"id": ask.about, "role": ask.role, "expansion": expansion}
-        return Call(MODEL, ask.name, told, make, needed=not ask.ahead)
+    def _time(self) -> dict[str, Any]:
+        """Returns how long the node waited: now, and before a crash, but not in between."""
+        now, before = (span(self._waits[fresh]) for fresh in (True, False))
+        if not now or not before:
+            return {"mark": now or before} if now or before else {}
+        begin = max(before["begin"], self.state["usage"].get("mark", {}).get("until", 0.0))
+        return {"mark": now, "seconds": max(0.0, before["until"] - begin)}
 
     def _spend(self, ledger: Ledger, usage: Usage, error: str, *, fresh: bool) -> None:
         counts: dict[str, Any] = dict(usage)
@@ -256,16 +255,22 @@ class Step:
         self._error = self._error or error
         ledger.error = ledger.error or error
 
-    def _meter(self, ledger: Ledger, *, needed: bool) -> Meter:
+    def _meter(self, ledger: Ledger, call: Call) -> Meter:
         return Meter(
-            limits_in(self._state),
-            self._state["usage"],
+            Settings.of(self.state["settings"]).limits,
+            self.state["usage"],
             prices=self._prices,
             step=int(self._config["metadata"]["langgraph_step"]),
             siblings=ledger.spent,
-            needed=needed,
+            needed=call.needed,
             tell=lambda cause: self._write({"event": RETRY, "reason": cause}),
         )
+
+
+def raises(state: Mapping[str, Any]) -> bool:
+    """Returns whether a run fails by a model that fails; else its result says so."""
+    chosen = Settings.of(state["settings"]).on_error
+    return chosen == "raise" or (chosen is None and not state.get("messages"))
 
 
 def _check_length(prompt: Prompt) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import By, Vote, vote
-from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Same, Task, told
 from thoughtgraph.tree import ROOT, Thought, path_to
@@ -19,11 +19,9 @@ def samples(state: SearchState) -> list[str]:
     return [key for key in tree if key != ROOT and not tree[key].get("pruned_by")]
 
 
-async def with_ballots(
-    run: Run, state: SearchState, thoughts: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+async def with_ballots(step: Step, thoughts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Returns new samples with what each votes for, where the task says which answers are equal."""
-    task, forms = run.task_for(state["settings"], Task), dict[Any, str | None]()
+    state, task, forms = step.state, step.task(Task), dict[Any, str | None]()
     if not isinstance(task, Same):
         return [*map(dict, thoughts)]
     for answer in dict.fromkeys(each.get("answer") for each in thoughts):
@@ -56,24 +54,16 @@ def samples_of(state: SearchState, chosen: str) -> list[Vote]:
     return [vote("votes", worth, name, unread=unread)] if name in worth else []
 
 
-def levels_of(by: By, *, wanted: Callable[[dict[str, Any]], bool] = lambda _: True) -> Tally:
-    """Makes the tally of a search that compared the thoughts of each depth.
+def level_votes(state: SearchState, chosen: str, by: By) -> list[Vote]:
+    """Tells of a search that compared the thoughts of each depth.
 
     Args:
-        by: What they were compared by.
-        wanted: Whether they were, under the run's settings.
+        state: The last state.
+        chosen: The thought that the answer is from.
+        by: What the thoughts were compared by.
     """
-
-    def tally(state: SearchState, chosen: str) -> list[Vote]:
-        if not wanted(state["settings"]):
-            return []
-        return [
-            vote_
-            for step in path_to(state["thoughts"], chosen)
-            if (vote_ := _level(by, state, step)) is not None
-        ]
-
-    return tally
+    steps = path_to(state["thoughts"], chosen)
+    return [each for step in steps if (each := _level(by, state, step)) is not None]
 
 
 def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_fields, verdict_json, verdicts_in
-from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotBfsSettings
-from thoughtgraph.state import SearchState
 from thoughtgraph.task import Judged, Prompt, Question, Values, Verdict, told
 from thoughtgraph.tree import Tree, path_to, texts
 
@@ -31,11 +30,11 @@ class Judgements:
     """The thoughts that an answer is about, by state key; the first is asked about."""
 
 
-async def judgements(run: Run, state: SearchState, new_states: Sequence[str]) -> Judgements:
+async def judgements(step: Step, new_states: Sequence[str]) -> Judgements:
     """Returns what is known of the new states without a value, and what to ask about them."""
-    tree, found, seen = state["thoughts"], Judgements(), set[str]()
+    state, found, seen = step.state, Judgements(), set[str]()
     settings = TotBfsSettings.of(state["settings"])
-    task, verdicts = run.task_for(state["settings"], Values), verdicts_in(tree)
+    tree, task, verdicts = state["thoughts"], step.task(Values), verdicts_in(state["thoughts"])
     for thought in new_states:
         path = path_to(tree, thought)
         line, new = "\n".join(texts(path)), "value" not in tree[thought]

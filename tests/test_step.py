@@ -23,7 +23,6 @@ from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.method import load
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.method_graph import method_graph
-from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
@@ -165,8 +164,7 @@ async def test_an_answer_to_something_else_is_not_taken() -> None:
     )
     readings = dict[int | None, str]()
 
-    async def generate(state: SearchState) -> dict[str, Any]:
-        step = Step(run, state)
+    async def generate(step: Step, state: SearchState) -> dict[str, Any]:
         texts = [Question(Prompt(f"no. {at}"), lambda said: said[0]) for at in order]
         asks = [Ask(each, "0", expansion=at) for at, each in zip(order, texts, strict=True)]
         readings.update({each.ask.expansion: each.reading for each in await step.ask(asks)})
@@ -174,8 +172,7 @@ async def test_an_answer_to_something_else_is_not_taken() -> None:
             raise Crash
         return step.update()
 
-    graph = method_graph(run)
-    graph.add_node("generate", guarded(run, generate))
+    graph = method_graph(run, generate)
     graph.add_edge("start", "generate")
     graph.add_edge("generate", END)
     compiled = graph.compile(checkpointer=InMemorySaver())

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from thoughtgraph.nodes.actions import carry_out, hints_of, move_ask, move_fields, shown_field
+from thoughtgraph.nodes.expand import place_below
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Shown, Tree, cut
@@ -18,71 +16,54 @@ UNSAID = "…"
 """What stands for a thought that is empty, where its action is asked for alone."""
 
 
-def think(run: Run) -> Node:
-    """Makes the node that adds the next thought of a trial, with its action if it has one.
+async def generate(step: Step, state: SearchState) -> dict[str, Any]:
+    """The next thought of a trial, with its action if it has one.
 
-    It stops the search at the step limit, and where a limit or a failing endpoint
-    forbids the request.
+    It stops the search at the step limit, and where a limit or a failing endpoint forbids the
+    request.
     """
-
-    async def generate(state: SearchState) -> dict[str, Any]:
-        tree, key, step = state["thoughts"], latest(state), Step(run, state)
-        if tree[key]["depth"] == ReactSettings.of(state["settings"]).max_steps:
-            return {"stop_reason": "step_limit"}
-        if reason := blocking_limit(state, key):
-            return {"stop_reason": reason}
-        shown = Shown(lessons=lessons(tree))
-        ask = move_ask(run, state, key, STYLE, hints_of(tree, shown), times=_times(tree, key))
-        answers = await step.ask([ask])
-        if not answers:
-            return step.update(stop_reason="budget")
-        [said] = answers
-        fields = move_fields(run, state, key, said.reading[0], said.texts[0])
-        if fields["action"] is None:
-            step.count(parse_errors={"generate": 1})
-        if not said.reading[0].action:
-            # `act` asks for it and then fills in what a step without one lacks.
-            fields = {name: fields[name] for name in ("text", "raw")}
-        placed = place_below(state, key, [{**fields, **shown_field(shown)}], said.usage)
-        step.count(thoughts=1, expansions=1)
-        return step.update(thoughts=placed.tree)
-
-    return generate
+    tree, key = state["thoughts"], latest(state)
+    if tree[key]["depth"] == ReactSettings.of(state["settings"]).max_steps:
+        return {"stop_reason": "step_limit"}
+    if reason := blocking_limit(state, key):
+        return {"stop_reason": reason}
+    shown = Shown(lessons=lessons(tree))
+    ask = move_ask(step, key, STYLE, hints_of(tree, shown), times=_times(tree, key))
+    if (said := await step.ask_one(ask)) is None:
+        return step.update(stop_reason="budget")
+    fields = move_fields(step, key, said.reading[0], said.texts[0])
+    if fields["action"] is None:
+        step.count(parse_errors={"generate": 1})
+    if not said.reading[0].action:
+        # `act` asks for it and then fills in what a step without one lacks.
+        fields = {name: fields[name] for name in ("text", "raw")}
+    placed = place_below(state, key, [{**fields, **shown_field(shown)}], said.usage)
+    step.count(thoughts=1, expansions=1)
+    return step.update(thoughts=placed.tree)
 
 
-def act(run: Run) -> Node:
-    """Makes the node that asks for the action of a thought that came without one (ReAct's code).
+async def act(step: Step, state: SearchState) -> dict[str, Any]:
+    """The action of a thought that came without one, asked for alone (ReAct's code).
 
     When no action comes either, the step has failed and the trial goes on.
     """
-
-    async def act(state: SearchState) -> dict[str, Any]:
-        step, tree, key = Step(run, state), state["thoughts"], latest(state)
-        thought, parent = tree[key], tree[key]["parent"] or ROOT
-        hints = hints_of(tree, thought.get("shown", {}), thought["text"] or UNSAID)
-        times = _times(tree, parent)
-        answers = await step.ask([move_ask(run, state, parent, STYLE, hints, times=times)])
-        if not answers:
-            return step.update(stop_reason="budget")
-        [said] = answers
-        fields = move_fields(run, state, parent, said.reading[0], said.texts[0])
-        if fields["action"] is None:
-            step.count(parse_errors={"act": 1})
-        own = {"raw": cut(f"{thought['raw']}\n{fields['raw']}"), "text": thought["text"]}
-        return step.update(thoughts={key: {**fields, **own, "usage": said.usage}})
-
-    return act
+    tree, key = state["thoughts"], latest(state)
+    thought, parent = tree[key], tree[key]["parent"] or ROOT
+    hints = hints_of(tree, thought.get("shown", {}), thought["text"] or UNSAID)
+    ask = move_ask(step, parent, STYLE, hints, times=_times(tree, parent))
+    if (said := await step.ask_one(ask)) is None:
+        return step.update(stop_reason="budget")
+    fields = move_fields(step, parent, said.reading[0], said.texts[0])
+    if fields["action"] is None:
+        step.count(parse_errors={"act": 1})
+    own = {"raw": cut(f"{thought['raw']}\n{fields['raw']}"), "text": thought["text"]}
+    return step.update(thoughts={key: {**fields, **own, "usage": said.usage}})
 
 
-def call_tool(run: Run) -> Node:
-    """Makes the node that carries out the action of the latest thought."""
-
-    async def call_tool(state: SearchState) -> dict[str, Any]:
-        step = Step(run, state)
-        called = await carry_out(run, state, step, [latest(state)])
-        return step.update(thoughts=called, **({} if called else {"stop_reason": "budget"}))
-
-    return call_tool
+async def call_tool(step: Step, state: SearchState) -> dict[str, Any]:
+    """What the tool of the latest action answers."""
+    called = await carry_out(step, [latest(state)])
+    return step.update(thoughts=called, **({} if called else {"stop_reason": "budget"}))
 
 
 def latest(state: SearchState) -> str:
