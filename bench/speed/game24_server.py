@@ -56,7 +56,7 @@ def proposals(hand: Hand) -> str:
 
 def moves(hand: Hand) -> Iterator[tuple[str, Hand]]:
     """Yields equations with whole results that a hand allows, and the hand that each leaves."""
-    for a, b, *rest in permutations(hand):
+    for a, b, *rest in permutations(hand) if len(hand) > 1 else ():
         for sign, operation in OPERATIONS.items():
             result = operation(a, b) if b or sign != "/" else Fraction(-1)
             if result >= 0 and result.denominator == 1:
