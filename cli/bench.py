@@ -21,6 +21,7 @@ from thoughtgraph.cli.bench_options import BenchOptions
 from thoughtgraph.cli.bench_plan import GRAMMAR_REFUSED, batches, left_out, oracle_of
 from thoughtgraph.cli.bench_problems import parse_shard
 from thoughtgraph.cli.custom import task_of
+from thoughtgraph.cli.guard import Terminal
 from thoughtgraph.cli.options import SolveOptions
 from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.run_config import DEFAULT_TASK
@@ -79,7 +80,7 @@ class Models:
 
 def bench(options: BenchOptions) -> int:
     """Runs a benchmark; returns the exit code: 0 if all problems are finished, 1 if some failed."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = Terminal()
     shard = parse_shard(options.shard)
     mine = [batch.part(*shard) for batch in batches(options)]
     if lines := left_out(options):

@@ -6,13 +6,11 @@ from itertools import groupby
 from os.path import expanduser
 from pathlib import Path
 
-from rich.console import Console
-
 from thoughtgraph.bench.data_download import Fetched, fetch
 from thoughtgraph.bench.data_sets import DataSet, catalogue, data_set
 from thoughtgraph.cli import text
 from thoughtgraph.cli.catalog import print_table
-from thoughtgraph.cli.guard import NO_ANSWER, complain
+from thoughtgraph.cli.guard import NO_ANSWER, Terminal, complain
 from thoughtgraph.cli.screen.fetch_bar import FetchBar
 
 TITLES = ("name", "task", "problems", "download", "licence", "checksum", "home")
@@ -44,7 +42,7 @@ def get(names: Sequence[str], out: str) -> int:
     Returns:
         The exit code: 0, or 1 when it was stopped.
     """
-    console = Console(highlight=False, soft_wrap=True)
+    console = Terminal()
     for wanted in [data_set(name) for name in dict.fromkeys(names)]:
         try:
             with FetchBar(console, f"checking {wanted.name}") as bar:

@@ -3,6 +3,9 @@
 import os
 import sys
 from types import TracebackType
+from typing import Any
+
+from rich.console import Console
 
 from thoughtgraph.cli import text
 from thoughtgraph.errors import ThoughtgraphError, ToolsUnavailable
@@ -18,6 +21,20 @@ REPLACED = {
     "'list'": "write `thoughtgraph data`",
 }
 """What to write instead of what there was before."""
+
+
+class Terminal(Console):
+    """Where a command prints; a reader that has gone is an error, not the end of the process.
+
+    Rich exits the process itself, which the tasks of a running search survive badly.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, soft_wrap=True, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Raises the error again; `Guard` ends the program."""
+        raise
 
 
 class Guard:

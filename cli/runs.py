@@ -135,10 +135,14 @@ class Runs:
         results.write(str(self.path / run / RESULT), result)
 
     def result(self, named: str) -> Path | None:
-        """Returns the file of a run's result: of the run, or for `last` of the latest with one."""
-        runs = [each.run for each in self.all()] if named == LAST else [named]
-        files = (self.path / run / RESULT for run in runs if run in self._names())
-        return next((file for file in files if file.is_file()), None)
+        """Returns the file of a run's result, for `last` the latest's; None if it is no run."""
+        runs = [each.run for each in self.all() if named in (LAST, each.run)]
+        files = (self.path / run / RESULT for run in runs)
+        if found := next((file for file in files if file.is_file()), None):
+            return found
+        if runs or named == LAST:
+            raise InputError("no such run has a result yet; `thoughtgraph runs` lists the runs")
+        return None
 
     def finish(self, run: str) -> None:
         """Drops what a finished run would be resumed by, and the oldest runs beyond `MOST`."""

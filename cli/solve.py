@@ -10,7 +10,7 @@ from rich.console import Console
 from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.demo import next_steps
-from thoughtgraph.cli.guard import NO_ANSWER, complain
+from thoughtgraph.cli.guard import NO_ANSWER, Terminal, complain
 from thoughtgraph.cli.options import DemoOptions, SolveOptions
 from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.run_config import RunConfig, check_resume, limit_settings, resumed
@@ -43,9 +43,7 @@ def resume(options: SolveOptions) -> int:
 
 def _solve(options: DemoOptions, config: RunConfig, runs: Runs, again: str) -> int:
     """Solves one problem, as a new run or, where one is named, again as that."""
-    console = Console(
-        highlight=False, soft_wrap=True, quiet=options.quiet, stderr=config.json_file == "-"
-    )
+    console = Terminal(quiet=options.quiet, stderr=config.json_file == "-")
     names = filter(None, (config.model, config.evaluator_model))
     models = [open_port(name, console) for name in names]
     prices = prices_of(models, config.settings.get("prices", {}))

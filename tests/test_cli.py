@@ -1,5 +1,6 @@
 """The command as users run it: exit codes, files, one-line errors, stopping and resuming."""
 
+import io
 import json
 import os
 import pty
@@ -22,6 +23,7 @@ from support.players import play
 from support.pools import few
 from support.stored import small, stored
 
+from thoughtgraph.cli.guard import Terminal
 from thoughtgraph.cli.options import SolveOptions
 from thoughtgraph.cli.run_config import configure
 from thoughtgraph.errors import ProblemError
@@ -83,7 +85,7 @@ def test_solve_writes_the_result_and_one_event_a_line(server: FakeServer, comman
     assert lines[1].startswith(unknown)
     assert lines[2] == "asked       generate 0: 4 9 10 13"
     assert lines[3] == "made        1: 9 + 10 = 19 (left: 4 13 19) (from 0)"
-    for event in (r"judged      \d+: 20 \(sure\)", r"selected    [\d, ]+", r"pruned      \d+"):
+    for event in (r"judged      \d+: 20 \(sure\)", r"selected    [\d, ]+", r"pruned      [\d, ]+"):
         assert any(re.fullmatch(event, line) for line in lines)
     assert {"ended:    finished with an answer", f"answer:   {written['answer']}"} <= {*lines}
     assert "verified: yes" in out and "\x1b" not in out
@@ -330,6 +332,15 @@ def test_methods_tasks_and_models_are_listed_and_described(command: Command) -> 
     assert "game24" in own.splitlines()[3]
     _, published, _ = command("methods", "tot_bfs", "--task", "game24")
     assert re.search(r"breadth +5 +whole number", published)
+
+
+def test_a_reader_that_has_gone_is_an_error_and_not_the_end_of_the_process() -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        Terminal(file=Gone()).print("made")
 
 
 LIGHT = """

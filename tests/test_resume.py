@@ -15,6 +15,8 @@ from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
 from support.pools import few
 
+from thoughtgraph.cli.demo import demonstration
+
 FORCED = "no more can be taken"
 """What the prompt says that forces an answer of FGDIP."""
 
@@ -28,7 +30,8 @@ class Case(NamedTuple):
 
 PAGED = ["Is A near B?", "--task", "hotpotqa", "--set", "corpus=pages.json", "--method"]
 PUZZLE = ["4 9 10 13", "--task", "game24", "--method"]
-PLAN = ["--method", "tomt_os", "--set", "max_calls=12", "--set", "branches=12"]
+PLAN = [demonstration(2).problem, "--task", "ptr", "--method", "tomt_os"]
+PLAN += ["--set", "max_calls=12", "--set", "branches=12"]
 CASES = {
     "tot_bfs": Case([*PUZZLE, "tot_bfs", "--set", "breadth=3"], play),
     "tot_dfs": Case([*PUZZLE, "tot_dfs", "--set", "outputs=3"], play),
@@ -167,6 +170,8 @@ def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command: 
     assert f"thoughtgraph view {run}" in command("runs")[1]
     kept = {each.name for each in Path("data/runs", run).iterdir()}
     assert kept == {"run.json", "result.json"}, "what a finished run is seen by is kept"
+    for named in ("last", run):
+        assert command("view", named)[1] == f"wrote {run}.html (1 search tree)\n"
 
 
 @pytest.mark.ci

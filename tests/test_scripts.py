@@ -12,6 +12,9 @@ from support.command import Command
 from support.fake_server import FakeServer
 from support.players import add_up
 
+from thoughtgraph.cli import view
+from thoughtgraph.cli.viewer.page import payload
+
 PUZZLE = "3 5 7 9"
 GAME = ("--task", "game24", "--set", "breadth=1")
 
@@ -29,7 +32,7 @@ def test_json_goes_to_standard_output_alone(command: Command) -> None:
     code, out, err = command("solve", PUZZLE, *GAME, "--json", "-")
     assert code == 0
     assert json.loads(out)["answer"] == "3 + 5 + 7 + 9"
-    assert "propose" in err and "answer:" in err
+    assert "asked" in err and "answer:" in err
 
 
 def test_quiet_prints_the_answer_alone(command: Command) -> None:
@@ -61,3 +64,10 @@ def test_a_page_is_opened_where_it_is_asked_for(
     assert opened == [Path("run.html").resolve().as_uri()]
     monkeypatch.setattr(webbrowser, "open", lambda address: False)
     assert "open file://" in command("view", "run.json", "--open")[1]
+
+
+def test_the_page_of_a_benchmark_shows_what_was_asked(command: Command) -> None:
+    told = ["-t", "game24", "-m", "io", "--problems", "1:1", "-o", "r"]
+    assert command("bench", *told)[0] == 0
+    [run] = payload(view.read("r"))["runs"]
+    assert run["promptless"] is None and run["thoughts"][1]["prompts"]

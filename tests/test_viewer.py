@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 from support.rooms import ROOM, SOLIDS
-from support.scripted import Call, Reply, ScriptedChat
+from support.scripted import ScriptedChat
 from support.stepping import mistaken
 from support.stored import small, stored
 
 import thoughtgraph as tg
-from thoughtgraph import registry
 from thoughtgraph.cli.demo import SETTINGS, demonstration
 from thoughtgraph.cli.viewer.page import page, payload
 from thoughtgraph.llm.store import PaidAnswers
@@ -73,80 +72,17 @@ def shown(*results: dict[str, Any], number: int = 0) -> dict[str, Any]:
     return Document(page(results)).data["runs"][number]
 
 
-async def solved(
-    reply: Reply, task: str, problem: str, folder: Path, method: str, **context: Any
-) -> tuple[dict[str, Any], ScriptedChat]:
-    model = ScriptedChat(reply=reply)
-    graph = tg.build(method, task=task, model=model)
-    paid = PaidAnswers(folder / "answers.sqlite")
+async def test_prompts_are_kept_as_the_model_saw_them_with_their_speakers(tmp_path):
+    model = ScriptedChat(reply=mistaken)
+    paid = PaidAnswers(tmp_path / "answers.sqlite")
     with paid.in_use():
-        out = await graph.ainvoke({"problem": problem}, context=context)
-    return {**out, "task": task, "prompts": paid.prompts}, model
-
-
-def sent_to(model: ScriptedChat, *roles: str, system: bool = True) -> set[str]:
-    """The prompts that a model was sent, as a page shows those with a system message of a line."""
-    prompts = [call.prompt for call in model.seen if call.role in roles]
-    if not system:
-        return set(prompts)
-    return {"System:\n{}\n\nUser:\n{}".format(*prompt.split("\n", 1)) for prompt in prompts}
-
-
-def asked(result: dict[str, Any], role: str) -> set[str]:
-    return {
-        sent["text"] for of in result["prompts"].values() for sent in of if sent["role"] == role
-    }
-
-
-def guess(call: Call) -> list[str]:
-    """Words for the clues, and a verdict of each."""
-    words = "h1. strip (certain)\nh2. thine (high)\nv1. strap (high)\nh3. rents (low)"
-    return ["maybe" if call.role == "value" else words] * call.n
-
-
-def revise(call: Call) -> list[str]:
-    return ["It is not perfectly coherent." if call.role == "judge" else f"It was {call.draw}"]
-
-
-def grade(call: Call) -> list[str]:
-    return [f"Evaluation Score: 0.{at}" for at in range(1, call.n + 1)]
-
-
-CLUES = (
-    '["Long narrow piece", "Yours, of old", "Apartment payments", "Valuable thing", "Equals", '
-    '"Leather band", "Not those but", "Wash off the soap", "Bury", "Bugs, to a gardener"]'
-)
-SENTENCES = "It rained. The cat slept. Nobody called. She kept the key."
-DRAFT = {"refinements": 2, "draft": "A passage of my own. It rained."}
-TWO, ONE = ({"protocol": each, "limit_requests": 8} for each in ("two_call", "single_call"))
-PLAIN = [
-    ("tot_dfs", "crosswords", CLUES, guess, {"steps": 3, "max_records": 8}, "value"),
-    ("refine", "creative_writing", SENTENCES, revise, {**DRAFT, "draft": ""}, "judge"),
-    ("refine", "creative_writing", SENTENCES, revise, DRAFT, "judge"),
-]
-WITH_SYSTEM = [
-    ("rollback", "gsm8k", "4 + 9?", mistaken, TWO, "analyse extract_index"),
-    ("rollback", "gsm8k", "4 + 9?", mistaken, ONE, "analyse"),
-    ("level_tot", "gsm8k", "4 + 9?", grade, {"steps": 2}, "score"),
-]
-
-
-@pytest.mark.parametrize("case", [*PLAIN, *WITH_SYSTEM], ids=lambda case: f"{case[0]}-{case[5]}")
-async def test_prompts_are_kept_as_the_model_saw_them(case, tmp_path):
-    """A draft of one's own has no prompt; one call of an analysis reads no index apart."""
-    method, task, problem, reply, context, roles = case
-    problem = registry.task(task).read(problem)
-    result, model = await solved(reply, task, problem, tmp_path, method, **context)
-    for role in roles.split():
-        sent = sent_to(model, role, system=case in WITH_SYSTEM)
-        assert asked(result, role) == sent != set()
-    assert bool(asked(result, "extract_index")) == ("extract_index" in roles)
-    if method == "refine":
-        others = {call.role for call in model.seen} - {"judge"}
-        made = asked(result, "generate") | asked(result, "refine")
-        assert made == sent_to(model, *others, system=False)
-    if method == "tot_dfs":
-        assert len(asked(result, "value")) > 3
+        graph = tg.build("rollback", task="gsm8k", model=model, protocol="two_call")
+        await graph.ainvoke({"problem": "4 + 9?"}, context={"limit_requests": 8})
+    again = PaidAnswers(tmp_path / "answers.sqlite").prompts
+    for role in ("generate", "analyse", "extract_index"):
+        kept = {sent["text"] for of in again.values() for sent in of if sent["role"] == role}
+        seen = [call.prompt.split("\n", 1) for call in model.seen if call.role == role]
+        assert kept == {f"System:\n{system}\n\nUser:\n{user}" for system, user in seen} != set()
 
 
 def test_page_refers_to_nothing_outside_and_allows_no_foreign_script():

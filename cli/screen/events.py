@@ -1,6 +1,7 @@
 """What happened in a search, as lines: the events that its graph publishes, in words."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from thoughtgraph.cli import text
@@ -42,20 +43,24 @@ def event_lines(events: Sequence[ThoughtEvent], tree: Tree, problem: str) -> Ite
     """Tells what nodes did to thoughts, by the tree after it."""
     made = [event["id"] for event in events if event["event"] == "made"]
     named = labels(tree, made)
-    for event in events:
-        thought = tree.get(event.get("id", ""), Thought())
-        if event["event"] == "made":
-            key, parent = event["id"], event["parent"]
-            words = f"{key}: {text.short(named[key], LONGEST)} (from {parent})"
-        else:
-            words = _words(event, thought, tree, problem)
-        if words:
-            yield Event(event["event"], words)
+    for kind, alike in groupby(events, lambda each: (each["event"], "note" in each)):
+        if kind == ("pruned", False):
+            yield Event("pruned", text.ids([event["id"] for event in alike]))
+            continue
+        for event in alike:
+            if event["event"] == "made":
+                key, parent = event["id"], event["parent"]
+                words = f"{key}: {text.short(named[key], LONGEST)} (from {parent})"
+            else:
+                words = _words(event, tree, problem)
+            if words:
+                yield Event(event["event"], words)
 
 
-def _words(event: ThoughtEvent, thought: Thought, tree: Tree, problem: str) -> str:
+def _words(event: ThoughtEvent, tree: Tree, problem: str) -> str:
     """Returns what there is to say of an event; nothing of one that another one tells."""
-    key, note = event.get("id"), text.short(event.get("note", ""), SHORT)
+    key, note = event.get("id", ""), text.short(event.get("note", ""), SHORT)
+    thought = tree.get(key, Thought())
     match event["event"]:
         case "judged":
             return f"{key}: {text.value(event['value'])}{note and f' ({note})'}"
@@ -67,7 +72,7 @@ def _words(event: ThoughtEvent, thought: Thought, tree: Tree, problem: str) -> s
             why = text.short(event["note"].removeprefix(REJECTED), SHORT)
             return f"{key}: {text.short(thought.get('answer') or '', LONGEST)} ({why})"
         case "pruned":
-            return f"{key}{note and f': {note}'}"
+            return f"{key}: {note}"
         case "selected":
             return text.ids(event["ids"])
         case "rolled_back":

@@ -232,7 +232,7 @@ class PaidAnswers:
         """
         self._store = self._store or SqliteStore(self._file)
         while self._unwritten:
-            about, prompt = self._unwritten.pop()
+            about, prompt = self._unwritten.pop(0)
             noted = {"about": about, "prompt": prompt}
             self._store.put(PROMPT + digest(noted), noted)
         self._store.put(f"{key} {self._asked[key]}", answer)
