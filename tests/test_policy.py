@@ -15,12 +15,10 @@ from support.searches import THREAD
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.context import effective
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.policy import LONGEST, Policy, operators
 from thoughtgraph.settings import Settings
 
-METHODS = sorted(registry.METHODS)
 PUZZLE = "2 4 7 11"
 RAISE = {"on_error": "raise"}
 """Else a refusal is a result: `test_served.py`."""
@@ -33,49 +31,6 @@ def served(method: str, server: FakeServer, **more: Any) -> Any:
     policy = Policy(models={"small": server.specifier, "big": server.specifier}, **more)
     kept: Any = {"checkpointer": InMemorySaver(), "retry": Retry(give_up_after=0)}
     return tg.build(method, task="game24", policy=policy, **kept)
-
-
-HOSTILE: dict[str, list[Any]] = {
-    "model": ["http://127.0.0.1:9/v1#m", "local", "openai:gpt-4o", "local:/etc/passwd", "SMALL"],
-    "evaluator_model": ["http://127.0.0.1:9/v1#m", "local"],
-    "corpus": ["/etc/passwd", "http://127.0.0.1:9/api.php", "community", "../x", "wikipedia:de"],
-    "examples": ["/proc/self/environ", "~/.ssh/id_rsa", "file:///etc/passwd", "OWN"],
-    "recording": ["record", "fresh", "replay"],
-    "contact": ["me (x)", "a@b.example"],
-    "share_evaluations": [True],
-    "prices": [{"small": [0, 0]}],
-}
-NO_NUMBERS = [10**18, float("inf"), -1, "many", [[[]]], {"__overwrite__": 9}]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_clients_choose_names_and_lower_limits(method: str) -> None:
-    base = registry.settings(method)
-    policy = Policy(
-        models={"small": "local", "big": "local"},
-        corpora={"handbook": "/srv/x"},
-        ceilings={"limit_tokens": 10, "limit_dollars": None},
-    )
-    settings = policy.restrict(base)
-    for name, field in base.model_fields.items():
-        kind = "examples" if name.endswith("examples") else name
-        for value in HOSTILE.get(kind, []):
-            with pytest.raises(tg.SettingError) as caught:
-                effective(settings, {}, {name: value})
-            line = str(caught.value)
-            allowed = {"model": "big", "corpus": "handbook", "examples": "own"}.get(kind, "")
-            assert name in line and allowed in line and "\n" not in line
-        if not name.startswith("limit_"):
-            continue
-        usual = field.get_default(call_default_factory=True)
-        most = {"limit_tokens": 10, "limit_dollars": None}.get(name, usual)
-        assert effective(settings, {}, {name: None})[name] == most
-        assert effective(settings, {}, {name: 1})[name] == 1
-        if most is not None:
-            assert effective(settings, {}, None)[name] == most
-            for value in (most + 1, *NO_NUMBERS):
-                with pytest.raises(tg.SettingError, match=name):
-                    effective(settings, {}, {name: value})
 
 
 def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
@@ -326,11 +281,3 @@ async def test_settings_that_other_programs_wrote_are_not_used(server: FakeServe
         assert len(server.seen) == sent
         out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
         assert out["stop_reason"] == "finished", "a new problem writes new settings"
-
-
-def test_in_ones_own_process_all_stays_free(tmp_path: Path) -> None:
-    base = registry.settings("react")
-    wanted = {"model": "http://h/v1#m", "corpus": str(tmp_path), "examples": "x.txt"}
-    wanted |= {"limit_requests": None, "prices": {"m": [1, 2]}, "recording": "record"}
-    chosen = effective(base, {}, wanted)
-    assert {name: chosen[name] for name in wanted} == wanted
