@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from support.acting import Errand, Odds, Walk, observed, prepared, run, seen, walker
 from support.informed import METHODS as INFORMED
-from support.letters import HOSTILE
 from support.pages_script import ScriptedPages
 from support.pools import POOLS, few
 from support.scripted import Call, Reply, ScriptedChat
@@ -36,11 +35,6 @@ async def test_a_trajectory_by_hand() -> None:
     assert usage["parse_errors"] == {"generate": 2}
     assert (usage["requests"], usage["tool_cost"], usage["tool_cost_path"]) == (5, 2.0, 2.0)
     assert usage["tool_calls"] == {"Go": 2, "Finish": 1}
-
-
-async def test_no_answer_within_the_steps() -> None:
-    out = await run("react", lambda call: "on>Go[a]")
-    assert (out["answer"], out["stop_reason"], out["usage"]["requests"]) == (None, "step_limit", 7)
 
 
 async def test_a_second_trial_knows_the_lesson_of_the_first() -> None:
@@ -105,39 +99,6 @@ async def test_p44_p48_p53_one_child_and_no_judge_is_react(seeds, method):
         assert observed(out) == observed(single)
         assert out["answer"] == single["answer"]
         assert method != "itot_dfs" or {call.role for call in seen(method)} == {"generate"}
-
-
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-async def test_p3_a_hostile_model_never_raises(text):
-    for method in METHODS:
-        context: Any = {"limit_requests": 40}
-        context = {"rounds": 3, "n_generate": 2} if method in INFORMED else context
-        out = await run(method, lambda call: text, **context)
-        assert out["error"] == ""
-        assert out["usage"]["parse_errors"]
-        if method not in GUIDED:  # whose conclusion may be any text
-            assert out["answer"] is None
-            assert out["usage"]["parse_errors"]["generate"] > 0
-        if method in INFORMED:
-            assert out["stop_reason"] in ("round_limit", "exhausted")
-
-
-@pytest.mark.parametrize("method", METHODS)
-async def test_the_request_limit_is_never_passed(method):
-    steps = walker(3, Odds(finish=0.0))
-
-    def reply(call: Call) -> Any:
-        fixed = {"extract": "a, b", "step_eval": "sure", "conclude": "forced"}
-        return fixed.get(call.role) or steps(call)
-
-    context: Any = {"n_generate": 3} if method in INFORMED else {}
-    for allowed in range(7):
-        out = await run(method, reply, limit_requests=allowed, **context)
-        assert len(seen(method)) == out["usage"]["requests"] <= allowed
-        assert out["usage"]["requests"] == allowed or method not in CHAINS
-        assert out["stop_reason"] == "budget"
-        one_is_kept = method in GUIDED and allowed > 1
-        assert out["answer"] == ("forced" if one_is_kept else None)
 
 
 TWO: dict[str, Any] = {"n_generate": 2}

@@ -2,7 +2,6 @@
 
 import json
 import re
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,52 +13,6 @@ from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.admission import effective_settings
-from thoughtgraph.method import Method, load
-from thoughtgraph.settings import Settings
-
-GRAPHS = Path(__file__).parents[1] / "graphs"
-
-
-def test_every_method_is_one_value_of_a_file_and_named_with_its_settings_in_the_registry() -> None:
-    exported = {
-        f"{file.stem}:{key}"
-        for file in GRAPHS.glob("[a-z]*.py")
-        for key, value in vars(import_module(f"thoughtgraph.graphs.{file.stem}")).items()
-        if isinstance(value, Method)
-    }
-    assert exported == {entry.method for entry in registry.METHODS.values()}
-    for name, entry in registry.METHODS.items():
-        method, settings = load(name), registry.settings(name)
-        assert (method.entry, method.settings) == (entry, settings)
-        assert issubclass(settings, Settings) and settings.__doc__
-        assert all(info.description for info in settings.model_fields.values())
-        told = set(re.findall(r"[a-z]+(?:_[a-z]+)+", entry.requests)) - {"single_call"}
-        assert entry.requests and told <= settings.model_fields.keys()
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "needed"),
-    [
-        ("tot_bfs", {}, "Samples Votes"),
-        ("tot_bfs", {"generate": "propose", "evaluate": "value"}, "Proposes Values"),
-        ("tot_bfs", {"early_stop": True}, "Samples Votes Checks"),
-        ("tot_dfs", {"evaluate": "inspect"}, "Proposes Inspects"),
-        ("itot_dfs", {}, "Acts"),
-        ("itot_best_first", {}, "Acts Estimates"),
-        ("fgdip", {}, "Moves Concludes Extracts Estimates Verifies"),
-        ("fgdip", {"answer_evaluator": False}, "Moves Concludes Extracts Estimates"),
-        ("fgdip", {"extractor": False, "step_evaluator": False}, "Moves Concludes Verifies"),
-        ("fgdip", {"exact_check": True}, "Moves Concludes Extracts Estimates Checks"),
-        ("level_tot", {}, "Steps Estimates"),
-    ],
-)
-def test_settings_say_what_a_task_must_be_able_to_do(
-    name: str, settings: dict[str, object], needed: str
-) -> None:
-    effective = effective_settings(name, registry.task("question"), settings)
-    assert " ".join(each.__name__ for each in load(name).settings.of(effective).needs()) == needed
-
 
 CHANGED: dict[str, Any] = {
     **{"shots": 2, "zero_shot": "steps", "wording": "chat", "layout": "turns"},

@@ -1,6 +1,5 @@
 """A graph inside other programs: chat apps, parent graphs, LangChain pipelines, many at once."""
 
-import asyncio
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.types import Checkpointer
 from pydantic import BaseModel
 from support.spelling import WRONG, Spelling, speller
@@ -66,16 +65,6 @@ async def test_a_second_problem_on_a_thread_sees_only_itself(first: Any, second:
         assert out["messages"][-1].text == "leaf"
     else:
         assert not out.get("messages"), "nothing is said where nobody speaks"
-
-
-async def test_graph_is_a_node_of_a_chat_app() -> None:
-    app = StateGraph(MessagesState)
-    app.add_node("solve", spelling_graph())
-    app.add_edge(START, "solve")
-    chat: Graph = app.compile(checkpointer=InMemorySaver())
-    out = await chat.ainvoke({"messages": [HumanMessage("leaf")]}, thread())
-    assert [m.text for m in out.pop("messages")] == ["leaf", "leaf"]
-    assert not out, "what a search keeps beside its answer stays in it"
 
 
 @dataclass
@@ -157,15 +146,6 @@ async def test_a_run_goes_on_with_the_settings_with_which_it_began() -> None:
     out = await graph.ainvoke(None, thread(), context=told)
     assert (out["answer"], out["settings"]["breadth"]) == ("leaf", 3)
     assert out["settings"]["limit_requests"] == 99
-
-
-async def test_what_a_chain_around_a_search_configures_is_the_chains() -> None:
-    graph = spelling_graph()
-    parts: list[Any] = [tg.tool(graph, "spell", "Spells."), tg.node(graph)]
-    for part in parts:
-        chain: Any = RunnableLambda(lambda said: {"problem": said}) | part
-        out = await chain.ainvoke("leaf", {"configurable": {"temperature": 0.2, "breadth": 9}})
-        assert out in ("leaf", {"answer": "leaf"})
 
 
 async def test_an_edit_that_would_change_nothing_is_told() -> None:
@@ -274,17 +254,6 @@ async def test_a_tool_says_which_of_these_it_is(graph: Any, told: str) -> None:
     assert (await tool.ainvoke({"problem": "leaf"})).startswith(told)
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(50, marks=pytest.mark.ci)])
-async def test_runs_at_once_do_not_see_each_other(count: int) -> None:
-    words = [f"{a}{b}ab" for a in "cdefgh" for b in "cdefghijk"][:count]
-    graph = tg.build("tot_bfs", task=Spelling(), model=speller(delay=0.001))
-    outs = await asyncio.gather(*(graph.ainvoke({"problem": word}) for word in words))
-    for word, out in zip(words, outs, strict=True):
-        assert out["answer"] == word
-        assert {thought["text"] for thought in out["tree"].values()} <= {"", WRONG, *word}
-    assert shape(outs[0]) == shape(await graph.ainvoke({"problem": words[0]}))
-
-
 async def test_a_past_state_can_be_edited_and_continued() -> None:
     """Time travel: at the first choice the value of the wrong letter is raised by hand."""
     graph = spelling_graph(InMemorySaver())
@@ -299,15 +268,6 @@ async def test_a_past_state_can_be_edited_and_continued() -> None:
     out = await graph.ainvoke(None, fork)
     assert (first["answer"], out["answer"]) == ("leaf", WRONG + "eaf")
     assert out["settings"]["breadth"] == 1
-
-
-@pytest.mark.parametrize("unusable", [{"problem": "4 9"}, {"messages": [AIMessage("leaf")]}])
-async def test_unusable_problem_is_refused_before_anything_is_asked(unusable: Any) -> None:
-    model = speller()
-    graph = tg.build("tot_bfs", task=Spelling(), model=model)
-    with pytest.raises(tg.ProblemError):
-        await graph.ainvoke(unusable)
-    assert model.seen == []
 
 
 OWN: Any = {"task": Spelling(), "model": speller()}

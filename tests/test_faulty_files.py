@@ -24,7 +24,7 @@ from support.searches import play_call
 import thoughtgraph as tg
 from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.cli.runs import Runs
-from thoughtgraph.errors import InputError, ThoughtgraphError
+from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.llm.store import SqliteStore
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -155,18 +155,6 @@ def test_one_process_resumes_a_run_and_damaged_checkpoints_lose_nothing_paid_for
         code, _, err = command(*resume)
         assert code == 2 and "is finished" in told(err)
     assert Counter(fake.answered) == undisturbed(command), "nothing was asked again"
-
-
-def test_two_who_share_a_cache_keep_one_answer_and_a_damaged_one_is_named(tmp_path: Path) -> None:
-    one, other = (SqliteStore(tmp_path / "a.sqlite") for _ in range(2))
-    for cache, text in ((one, "first"), (other, "second")):
-        cache.put("k", {"texts": [text], "prompt_tokens": 1, "completion_tokens": 1})
-    assert (one.get("k") or {})["texts"] == (other.get("k") or {})["texts"] == ["first"]
-    one.close()
-    other.close()
-    (tmp_path / "b.sqlite").write_bytes(b"damaged" * 1_000)
-    with pytest.raises(InputError, match=r"not a database.*another file"):
-        SqliteStore(tmp_path / "b.sqlite")
 
 
 def test_a_clock_that_is_set_back_loses_nothing(

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.hostile import BEGINNINGS, PUMPS, readers, survived
-from support.letters import HOSTILE, run
+from support.letters import HOSTILE
 from support.parsers import Parser, parsers
 from support.patterns import Expression, attacks, expressions
 from support.pools import few
-from support.stepping import STEPPING
+from support.searches import CASES, built
 
 from thoughtgraph import registry
 from thoughtgraph.context import effective
@@ -105,39 +105,30 @@ def test_a_long_foreign_text_comes_back(task: str, begin: str, every: int) -> No
                 pytest.fail(f"{name} on {begin!r} and {pump!r}")
 
 
-BOARD = "\n".join("abcdefghij")
-SENTENCES = "It was late. He sat. She ran. Nobody cared."
-EVERYTHING = {**HOSTILE, "number": "9" * 50_000, "steps": "Step 1:" * 50_000, "json": '{"a": 1}'}
-ENDS: dict[str, list[tuple[Any, str, dict[str, Any], str]]] = {
-    "tot_dfs": [("crosswords", BOARD, {"max_records": 3}, "")],
-    "chain": [(STEPPING, "x", {"steps": 2}, "step_limit")],
-    "level_tot": [(STEPPING, "x", {"steps": 2}, "step_limit")],
-    "rollback": [(STEPPING, "x", {"steps": 3, "parallel": at}, "") for at in (True, False)],
-    "cot": [
-        (task, problem, {"n_generate": 2}, "finished")
-        for task, problem in (
-            ("gsm8k", "?"),
-            ("strategyqa", "?"),
-            ("question", "?"),
-            ("creative_writing", SENTENCES),
-        )
-    ],
+EVERYTHING = {
+    **HOSTILE,
+    "number": "9" * 50_000,
+    "steps": "Step 1:" * 50_000,
+    "json": json.dumps({"steps": [{"left": [10, 13, 13], "equation": "4 + 9 = 13"}]}, indent=1),
+    "a huge power": "Answer: 9 ** 9 ** 9 ** 9 = 24",
+    "a division by zero": "4 / 0 = 0 (left: 0 10 13)\nAnswer: 4 / 0",
+    "brackets": "(" * 500_000 + ")" * 500_000,
 }
-"""Tasks, problems and settings of a method, and why it ends when it can read nothing."""
+LARGEST = 1_000_000
+"""Bytes that the tree of a small search may take whatever was said."""
 
 
 @pytest.mark.parametrize("name", few(EVERYTHING, 4))
-@pytest.mark.parametrize("method", ENDS)
+@pytest.mark.parametrize("method", CASES)
 async def test_no_text_of_a_model_raises(method: str, name: str) -> None:
-    text = EVERYTHING[name]
-    for task, problem, context, reason in ENDS[method]:
-        out, _ = await run(method, task, lambda call: text, problem, **context)
-        assert out["stop_reason"] and reason in ("", out["stop_reason"]), "P3"
-        unread = out["usage"].get("parse_errors", {})
-        if method == "rollback":
-            # Nothing is to be read out of an empty analysis, so nobody is asked to.
-            role = "extract_index" if text.strip() else "analyse"
-            assert unread[role] == out["usage"]["analyses"]
+    case = CASES[method]._replace(reply=lambda call: EVERYTHING[name])
+    graph, _ = built(case, method, checkpointer=None)
+    context: Any = {**case.context, "limit_requests": 40}
+    out = await graph.ainvoke({"problem": case.problem}, context=context)
+    assert out["stop_reason"] not in ("error", "refused", "") and out["error"] == "", "P3"
+    assert len(json.dumps(out)) < LARGEST
+    if name == "empty":
+        assert out["usage"]["parse_errors"] and out["answer"] is None
 
 
 PARSERS = parsers()
@@ -233,7 +224,11 @@ POLICY = Policy(
     ceilings={"limit_requests": 9},
 )
 REACHING = st.sampled_from(
-    ["local", "http://10.0.0.1/v1#m", "/etc/passwd", "@/etc/passwd", "openai:x", "wikipedia"]
+    [
+        *("local", "local:/etc/passwd", "http://10.0.0.1/v1#m", "openai:x", "SMALL"),
+        *("/etc/passwd", "@/etc/passwd", "file:///etc/passwd", "~/.ssh/id_rsa", "../x"),
+        *("wikipedia", "community", "record", "replay", {"__overwrite__": 9}, {"small": [0, 0]}),
+    ]
 )
 
 
@@ -247,14 +242,16 @@ def assert_allowed(found: dict[str, Any]) -> None:
         if name.endswith("examples"):
             assert value in ("", "own", "none")
         assert not isinstance(value, str) or len(value) <= LONGEST
-    assert not found["share_evaluations"] and not found.get("contact")
+    assert not found["share_evaluations"] and not found.get("contact") and not found["prices"]
+    assert found.get("recording", "keep") == "keep"
 
 
 @pytest.mark.parametrize("most", [10, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", registry.METHODS)
 def test_no_context_of_a_client_leaves_what_the_operator_named(method: str, most: int) -> None:
     base = POLICY.restrict(registry.settings(method))
-    names = st.sampled_from([*base.model_fields, "unknown"]) | st.text(max_size=9)
+    known = registry.settings(method).model_fields
+    names = st.sampled_from([*known, "unknown"]) | st.text(max_size=9)
     values = REACHING | JSON | st.sampled_from(["small", "pages", "own", 3])
 
     def stays_inside(context: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 import pytest
-from support.acting import COSTS, Errand, Odds, Walk, run, walker
+from support.acting import COSTS, Odds, Walk, run, walker
 from support.informed import (
     A_STAR,
     BEST,
@@ -24,7 +24,7 @@ from support.informed import (
 )
 from support.letters import comparable
 from support.pools import POOLS, few
-from support.scripted import Call, ScriptedChat
+from support.scripted import Call
 
 import thoughtgraph as tg
 from thoughtgraph.graphs.informed_tot import TOO_DEEP
@@ -142,20 +142,6 @@ async def test_stopped_before_an_answer_is_taken_it_gives_nothing_or_its_best(co
 
     out = await run(A_STAR, reply, n_generate=2, **context)
     assert (out["answer"], out["stop_reason"]) == end
-
-
-async def test_an_oracle_drops_wrong_answers():
-    def reply(call: Call) -> list[str]:
-        if call.role == "value":
-            return ["Score: 9" if "no" in call.prompt else "Score: 2"]
-        return ["no>Finish[b]", "yes>Finish[a]"]
-
-    graph = tg.build(A_STAR, task=Errand(), model=ScriptedChat(reply=reply), oracle=True)
-    out = await graph.ainvoke({"problem": "a"}, context={"n_generate": 2})
-    assert (out["answer"], out["oracle"], out["usage"]["rounds"]) == ("a", True, 3)
-    assert out["tree"]["1"]["note"] == "the oracle says wrong"
-    blind = await run(A_STAR, reply, n_generate=2)
-    assert (blind["answer"], blind["oracle"]) == ("b", False)
 
 
 @pytest.mark.parametrize("seeds", POOLS)

@@ -64,6 +64,14 @@ async def test_the_limit_on_thoughts_ends_a_search_at_once_and_all_is_counted(me
         assert bool(usage["reasoning_steps"]) == (out["answer"] is not None)
 
 
+@pytest.mark.parametrize("method", CASES)
+async def test_the_limit_on_requests_is_never_passed(method: str) -> None:
+    for limit in (0, 1, 2, 3, 5, 8):
+        out, _, sent = await search(method, limit_requests=limit)
+        assert sent == out["usage"]["requests"] <= limit
+        assert out["stop_reason"] == "budget" or sent, "what can do with less ends by itself"
+
+
 @pytest.mark.parametrize("method", ["io", "cot", "cot_sc"])
 async def test_samples_that_could_not_be_kept_are_not_paid_for(method: str) -> None:
     out, _, _ = await search(method, limit_thoughts=4)
@@ -182,14 +190,6 @@ async def test_votes_that_nobody_can_read_elect_nobody() -> None:
     assert [(vote["got"], vote["of"], vote["unread"]) for vote in out["votes"]] == [(0, 0, 5)] * 2
     assert "step 2: no vote of 5 could be read, so the first one counts" in out["outcome"]
     assert "step 1: no vote of 5 could be read" in out["outcome"]
-
-
-async def test_equal_scores_are_told_and_unread_ones() -> None:
-    said = f"Evaluation Score: hm. {MARKER} 3"
-    out = await run("level_tot", lambda call: said, Stepping(), "x", n_generate=3)
-    (vote,) = out["votes"]
-    assert (vote["by"], vote["got"], vote["unread"], len(vote["tied"])) == ("scores", None, 3, 2)
-    assert "no score of 3 could be read, so the first one counts" in out["outcome"]
 
 
 @pytest.mark.parametrize(

@@ -251,29 +251,6 @@ async def test_neither_failures_nor_delays_ahead_of_need_change_the_result(pool:
     assert ends >= {"finished", "error", "dead_end"}
 
 
-async def test_what_fails_ahead_of_need_ends_the_search_when_its_turn_comes() -> None:
-    def reply(call: Call) -> str:
-        if call.draw is not None and call.draw[1:3] == ("0", 1):
-            raise ModelError("the endpoint is gone")
-        return "+9" if call.prompt.startswith("5") else "end"
-
-    solved = await run("tomt_tot", reply, "6", speculate=2)
-    assert (solved["stop_reason"], solved["error"], solved["answer"]) == ("finished", "", "0")
-    failed, calls = await seen("tomt_tot", reply, "5", speculate=2, on_error="report")
-    assert (failed["stop_reason"], len(failed["tree"])) == ("error", 2)
-    assert "gone" in failed["error"]
-    assert [call.draw[2] for call in calls if call.draw][:3] == [0, 1, 2], "all siblings at once"
-
-
-async def test_calls_ahead_of_need_use_up_the_limit_on_requests() -> None:
-    plain, ahead = [
-        await run("tomt_tot", lambda call: "+2", "4", limit_requests=3, speculate=speculate)
-        for speculate in (0, 2)
-    ]
-    assert [len(out["tree"]) - 1 for out in (plain, ahead)] == [3, 1]
-    assert plain["stop_reason"] == ahead["stop_reason"] == "budget"
-
-
 @pytest.mark.parametrize("limit", [{"max_calls": 5}, {"limit_thoughts": 5}, {"limit_rounds": 5}])
 async def test_calls_that_waited_are_judged_within_the_limits(limit: dict[str, Any]) -> None:
     lines = {("0", 0): "+1", **{("1", at): "+9" for at in range(3)}, ("0", 1): "+9", ("0", 2): "+9"}

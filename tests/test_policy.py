@@ -15,12 +15,10 @@ from support.searches import THREAD
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.context import effective
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.policy import LONGEST, Policy, operators
 from thoughtgraph.settings import Settings
 
-METHODS = sorted(registry.METHODS)
 PUZZLE = "2 4 7 11"
 RAISE = {"on_error": "raise"}
 """Else a refusal is a result: `test_served.py`."""
@@ -331,11 +329,3 @@ async def test_settings_that_other_programs_wrote_are_not_used(server: FakeServe
         assert len(server.seen) == sent
         out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
         assert out["stop_reason"] == "finished", "a new problem writes new settings"
-
-
-def test_in_ones_own_process_all_stays_free(tmp_path: Path) -> None:
-    base = registry.settings("react")
-    wanted = {"model": "http://h/v1#m", "corpus": str(tmp_path), "examples": "x.txt"}
-    wanted |= {"limit_requests": None, "prices": {"m": [1, 2]}, "recording": "record"}
-    chosen = effective(base, {}, wanted)
-    assert {name: chosen[name] for name in wanted} == wanted

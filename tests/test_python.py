@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.graph import END, START, StateGraph
 from support.command import Command
 from support.fake_server import FakeServer
 from support.players import add_up
-from typing_extensions import TypedDict
 
 import thoughtgraph as tg
 
@@ -135,32 +133,6 @@ async def test_a_setting_in_the_wrong_place_is_refused(
     with pytest.raises(tg.InputError, match=why):
         async for _ in graph.with_config(config).astream(given):
             pass
-
-
-class Outer(TypedDict, total=False):
-    problem: str
-    model: str
-    answer: str
-
-
-@pytest.mark.parametrize("way", ["node", "await", "solve"])
-async def test_a_graph_as_a_node_takes_what_it_needs_of_a_larger_state(
-    way: str, model: str
-) -> None:
-    inner = tg.build("tot_bfs", task="game24", model=model)
-
-    async def call(state: Outer) -> Outer:
-        out = await inner.ainvoke(state, context={"breadth": 1})  # type: ignore[arg-type]
-        return {"answer": out["answer"]}
-
-    def solve(state: Outer) -> Outer:
-        return {"answer": tg.solve(state["problem"], model=model, **GAME)["answer"]}
-
-    nodes: dict[str, Any] = {"node": inner, "await": call, "solve": solve}
-    graph = StateGraph(Outer).add_node("search", nodes[way])
-    graph.add_edge(START, "search").add_edge("search", END)
-    given: Outer = {"problem": "3 5 7 9", "model": "mine"}
-    assert await graph.compile().ainvoke(given) == {**given, "answer": "3 + 5 + 7 + 9"}
 
 
 async def test_a_wrong_call_is_answered_with_the_remedy(model: str) -> None:

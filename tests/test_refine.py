@@ -42,19 +42,6 @@ def roles(seen: list[Call]) -> list[str]:
     return [call.role for call in seen]
 
 
-@pytest.mark.parametrize("task", ["game24", None])
-async def test_game24_that_nobody_judges_is_refused_before_anything_is_spent(
-    task: str | None,
-) -> None:
-    model = ScriptedChat(reply=lambda call: RIGHT)
-    graph = tg.build("refine", task=task, model=model)
-    context = {} if task else {"task": "game24"}
-    with pytest.raises(tg.CapabilityError, match=r"'game24'.*oracle=True") as caught:
-        await graph.ainvoke({"problem": PUZZLE}, context=context)
-    assert "\n" not in str(caught.value)
-    assert model.seen == []
-
-
 @pytest.mark.parametrize("first", [RIGHT, "no idea", wrong(0)])
 async def test_the_first_right_output_ends_the_loop(first: str) -> None:
     out, seen = await solve(lambda call: RIGHT if turn(call) else first)

@@ -11,7 +11,7 @@ import pytest
 from support.clock import set_clock
 from support.command import Command
 from support.drawing import PAGES, scribble, steps, walk
-from support.fake_server import FakeServer, Fault, Seen, after
+from support.fake_server import FakeServer, Seen
 from support.players import play
 from support.pools import few
 
@@ -172,18 +172,6 @@ def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command: 
     assert kept == {"run.json", "result.json"}, "what a finished run is seen by is kept"
     for named in ("last", run):
         assert command("view", named)[1] == f"wrote {run}.html (1 search tree)\n"
-
-
-@pytest.mark.ci
-def test_a_run_whose_model_failed_can_be_given_another_limit(command: Command) -> None:
-    whole = undisturbed(command, BFS)
-    with FakeServer(play, after(7, Fault(401))) as fake:
-        solve(command, fake, BFS, "requests=8", file="other.json")
-        assert json.loads(Path("other.json").read_text())["stop_reason"] == "error"
-        fake.fault = lambda seen: Fault()
-        command("solve", "--resume", "last", "--limit", "requests=2000")
-    assert sorted(fake.answered) == sorted(whole)
-    assert untimed("other.json") == untimed("one.json")
 
 
 def test_a_file_for_the_result_is_kept_by_resume(

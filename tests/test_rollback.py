@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from support import letters
 from support.pools import POOLS
 from support.scripted import Call, Reply, ScriptedChat
 from support.stepping import (
-    MARKER,
     PROBLEM,
     STEPPING,
     drawn,
-    mistaken,
     paths,
     run,
     scripted,
@@ -25,7 +22,6 @@ from support.stepping import (
 )
 
 import thoughtgraph as tg
-from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.nodes.rollback.paths import alpha, beta, path_ids
 from thoughtgraph.tree import path_to, texts
@@ -63,13 +59,6 @@ async def test_a_rollback_by_hand(order: str, fifth: str, first: str) -> None:
     assert told in warned
 
 
-async def test_the_same_rollback_in_parallel() -> None:
-    out, _ = await run("rollback", WORKED)
-    alone, _ = await run("rollback", WORKED, parallel=False)
-    assert paths(out["tree"]) == paths(alone["tree"])
-    assert out["usage"]["levels"] < alone["usage"]["levels"]
-
-
 @MODES
 async def test_a_solution_tells_its_weights_and_all_that_became_of_it(parallel: bool) -> None:
     always = walker(1, ends=0.3, bad=1.0)
@@ -102,20 +91,6 @@ async def test_the_third_try_at_a_thought_sees_three_analyses(parallel: bool) ->
     assert (last["beta"], last["value"]) == (3, 4.0)
 
 
-async def test_the_first_solution_is_that_of_the_corrected_path() -> None:
-    for parallel in (True, False):
-        settings = {"parallel": parallel}
-        out, seen = await letters.run("rollback", "gsm8k", mistaken, "4 + 9?", **settings)
-        assert (out["answer"], out["candidates"][1]) == ("13", "14")
-        early, fewer = await letters.run(
-            "rollback", "gsm8k", mistaken, "4 + 9?", ensemble="first", **settings
-        )
-        assert early["answer"] == "13", "a solution that another may still precede settles nothing"
-        assert len(fewer) < len(seen)
-    out, _ = await letters.run("chain", "gsm8k", mistaken, "4 + 9?")
-    assert out["answer"] == "14"
-
-
 @pytest.mark.parametrize(
     ("settings", "reply", "reason"),
     [
@@ -135,24 +110,6 @@ async def test_why_a_search_ends(settings: Any, reply: Reply, reason: str, paral
     assert out["stop_reason"] == reason
     assert len(seen) <= settings.get("limit_requests", len(seen))
     assert len(out["tree"]) - 1 <= settings.get("limit_thoughts", len(out["tree"]))
-
-
-@MODES
-async def test_a_failing_endpoint_ends_the_search_with_the_best_answer_so_far(
-    parallel: bool,
-) -> None:
-    def fails(call: Call) -> str:
-        if call.role == "extract_index":
-            return "Bad step index: 1"
-        if call.role == "generate" and call.draw is not None and call.draw[2] == 1:
-            raise ModelError("the endpoint is gone")
-        return f"{MARKER} 5"
-
-    with pytest.raises(ModelError, match="gone") as failed:
-        await run("rollback", fails, parallel=parallel)
-    out = failed.value.result
-    assert out is not None and (out["stop_reason"], out["answer"]) == ("error", "5")
-    assert set(out["ensembles"]) and out["error"] == str(failed.value)
 
 
 @pytest.mark.parametrize("places", [1, 2, 3])

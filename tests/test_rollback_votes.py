@@ -3,7 +3,6 @@
 import json
 import random
 import re
-from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from support.letters import run
 from support.pools import POOLS
 from support.scripted import Call
-from support.stepping import MARKER, STEPPING, drawn, mistaken, scripted, single, walker
+from support.stepping import STEPPING, drawn, scripted, single, walker
 from support.stepping import run as grown
 
 from thoughtgraph.nodes.rollback.paths import ranked, weight
@@ -102,68 +101,6 @@ async def test_where_an_analysis_leads(
     ends = sum("bad" in thought for thought in out["tree"].values() if thought["depth"] == 5)
     role = "extract_index" if text and protocol == "two_call" else "analyse"
     assert out["usage"].get("parse_errors", {}) == ({} if fine else {role: ends})
-
-
-@pytest.mark.parametrize("parallel", [True, False])
-async def test_no_bad_step_is_read_out_of_an_empty_analysis(parallel: bool) -> None:
-    def silent(call: Call) -> str:
-        if call.role == "generate":
-            return f"{MARKER} 4" if "<steps>" in call.prompt else "a"
-        return " \n" if call.role == "analyse" else "Bad step index: 1"
-
-    out, seen = await run("rollback", STEPPING, silent, parallel=parallel)
-    assert Counter(call.role for call in seen) == {"generate": 2, "analyse": 2}
-    assert all("no step was found to be bad" in out["tree"][key]["note"] for key in "12")
-    assert (out["answer"], out["stop_reason"]) == ("4", "exhausted")
-    assert out["usage"]["parse_errors"] == {"analyse": 2}
-
-
-async def test_the_system_prompts_are_those_of_appendix_b3() -> None:
-    """One step a response, and no error of an experience again where one may be shown."""
-    searches: list[tuple[str, Any]] = [
-        ("rollback", {}),
-        ("rollback", {"experiences": False}),
-        ("chain", {}),
-        ("level_tot", {"steps": 1}),
-    ]
-    for at, (method, settings) in enumerate(searches):
-        context = {**settings, "limit_requests": 2}
-        _, seen = await run(method, "gsm8k", mistaken, "4 + 9?", **context)
-        said = {call.role: call.prompt.partition("\n")[0] for call in seen}
-        assert "one reasoning step" in said["generate"]
-        assert ("avoid every error" in said["generate"]) == ("experience" in said["generate"])
-        assert ("experience" in said["generate"]) == (at == 0)
-        assert "Recompute" in said.get("analyse", "Recompute")
-
-
-@pytest.mark.parametrize("protocol", ["two_call", "single_call"])
-@pytest.mark.parametrize(
-    ("task", "ends", "variables"),
-    [
-        ("gsm8k", "The final solution is 13", True),
-        ("math", "The final solution is x + 1", False),
-        ("aqua", "The final choice is B", False),
-        ("game24", "operation: 4 + 9 = 13", False),
-    ],
-)
-async def test_a_finished_path_is_analysed_by_the_words_of_appendix_b3(
-    task: str, ends: str, variables: bool, protocol: str
-) -> None:
-    """Variables without a value are the official code's question, and asked about numbers alone."""
-
-    def reply(call: Call) -> str:
-        if call.role == "generate":
-            return ends if "<steps>" in call.prompt else "4 + 9 = 13"
-        return "fine\nBad step index: None"
-
-    problem = "4 9 10 13" if task == "game24" else "What is it?\nA) 1\nB) 2"
-    out, seen = await run("rollback", task, reply, problem, protocol=protocol)
-    asked = [call.prompt.rpartition("</steps>")[2] for call in seen if call.role == "analyse"]
-    lasting = ["never replaced by its value" in text for text in asked]
-    assert out["tree"][str(len(asked))]["status"] == "terminal"
-    assert lasting == [False] * (len(asked) - 1) + [variables]
-    assert variables or asked[-1] == asked[0], "it asks what every analysis asks"
-    assert not any("final solution" in text for text in asked)
 
 
 RULES = ["first", "last", "majority", "ratio", "difference"]

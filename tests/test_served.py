@@ -1,10 +1,6 @@
 """What a LangGraph server is given, and what is refused there."""
 
-import json
-import os
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +8,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from support.fake_server import FakeServer
-from support.forms import assert_complete, assert_tasks_listed
 from support.players import add_up
 from support.searches import THREAD
 
 import thoughtgraph as tg
-from thoughtgraph import building, registry
+from thoughtgraph import registry
 from thoughtgraph.admission import tasks_of
 from thoughtgraph.context import effective
 from thoughtgraph.graphs import served
@@ -44,7 +39,7 @@ def test_a_graph_has_a_form_that_means_the_published_values(method: str) -> None
     assert {"answer", "candidates", "stop_reason", "error", "usage", "tree"} <= set(outputs)
     fields = graph.get_context_jsonschema()["properties"]
     assert_complete(fields)
-    assert_tasks_listed(fields)
+    assert fields["task"]["enum"] == sorted(registry.TASKS)
     settings = Policy().restrict(registry.settings(method))
     form, meant = form_of(fields), []
     for task in tasks_of(method):
@@ -56,6 +51,17 @@ def test_a_graph_has_a_form_that_means_the_published_values(method: str) -> None
         meant.append(effective(settings, published, None))
     switches = registry.settings(method).marked(StandsFor).values()
     _assert_defaults_shown(fields, meant, [name for mark in switches for name in mark.values])
+
+
+def assert_complete(fields: dict[str, Any]) -> None:
+    """Every setting is explained and bounded and has a default."""
+    for name, field in fields.items():
+        assert field.get("description", "").strip().endswith("."), name
+        shown = field.get("default") is not None or "Empty: " in field["description"]
+        assert shown or name in ("prices", "top_p"), name
+        for form in field.get("anyOf", [field]):
+            if form.get("type") in ("integer", "number"):
+                assert {"minimum", "exclusiveMinimum"} & set(form), f"{name} has no lower bound"
 
 
 def _assert_defaults_shown(
@@ -73,49 +79,6 @@ def _assert_defaults_shown(
             assert len(usual) > 1 or name in repository
             words = field["description"].rpartition("Empty: ")[2]
             assert all(("none" if value == "None" else value) in words for value in usual)
-
-
-def test_a_server_that_loads_the_file_once_a_graph_builds_each_graph_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """`langgraph dev` executes the file anew for each of the graphs, which all are in it."""
-    built: list[str] = []
-    build = building.build
-
-    def counted(method: str, **given: Any) -> Any:
-        built.append(method)
-        return build(method, **given)
-
-    monkeypatch.setattr(building, "build", counted)
-    building.served_graphs.cache_clear()
-    try:
-        for name, graph in json.loads((ROOT / "langgraph.json").read_text())["graphs"].items():
-            path, _, variable = graph["path"].partition(":")
-            assert runpy.run_path(str(ROOT / path))[variable].name == name
-    finally:
-        building.served_graphs.cache_clear()
-    assert sorted(built) == sorted(registry.METHODS)
-
-
-LOADS_LITTLE = """
-import socket, sys
-def refuse(*_): raise SystemExit("a connection was opened")
-socket.socket.connect = refuse
-import thoughtgraph.graphs.served
-heavy = {"xllamacpp", "langchain_community", "wikipedia"} & set(sys.modules)
-raise SystemExit(f"loaded {heavy}" if heavy else 0)
-"""
-
-
-@pytest.mark.ci
-def test_loading_the_graphs_needs_no_model_key_or_network(tmp_path: Path) -> None:
-    unset = ("OPENAI_API_KEY", "THOUGHTGRAPH_MODEL", "THOUGHTGRAPH_API_KEY")
-    env = {k: v for k, v in os.environ.items() if k not in unset}
-    env["XDG_CACHE_HOME"] = str(tmp_path)
-    command = [sys.executable, "-c", LOADS_LITTLE]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_short_keys_are_told_of_once_and_never_shown(

@@ -138,23 +138,6 @@ async def test_an_event_leaves_as_each_answer_arrives() -> None:
     assert max(waiting) > 0, "others are not answered yet"
 
 
-async def test_without_a_checkpointer_and_alone_a_request_is_no_task() -> None:
-    for saver, wanted in ((None, False), (InMemorySaver(), True)):
-        graph, _ = search(1, saver)
-        tasks = [
-            event
-            async for event in graph.astream(
-                {"problem": "x"}, THREAD if saver else None, context=WIDE, stream_mode="tasks"
-            )
-            if event["name"] == "model"
-        ]
-        assert bool(tasks) == wanted
-    alone = {**WIDE, "breadth": 1, "n_generate": 1, "generate": "sample"}
-    graph, _ = search(1, InMemorySaver())
-    stream = graph.astream({"problem": "x"}, THREAD, context=alone, stream_mode="tasks")
-    assert "model" not in [event["name"] async for event in stream]
-
-
 async def test_an_answer_to_something_else_is_not_taken() -> None:
     """LangGraph knows the tasks of a node by their order, and gives each what that one returned."""
     order = [0, 1, 2]

@@ -66,7 +66,6 @@ async def test_why_they_end(method: str, settings: Any, text: str, reason: str) 
     assert len(seen) <= settings.get("limit_requests", 100)
 
 
-COMPLETION = "Strategy:\nMultiply.\n\nAnswer:\n6 times 7 is 42, so the answer is 42."
 QUESTION = "What is 6 times 7?"
 EXPRESSION = "(10 - 4) * (13 - 9)"
 
@@ -81,15 +80,6 @@ def said(answers: Sequence[str | None]) -> list[str]:
 def drawn(seed: object, n: int) -> list[str | None]:
     draws = rng("answers", seed)
     return [draws.choice([None, "1", "2", "3", "4"]) for _ in range(n)]
-
-
-async def test_one_request_gives_the_answer_after_the_thought() -> None:
-    out, seen = await run("cot", "gsm8k", lambda call: COMPLETION, QUESTION)
-    assert (out["answer"], out["candidates"], out["stop_reason"]) == ("42", ["42"], "finished")
-    assert out["tree"]["1"]["text"] == COMPLETION
-    assert [(call.role, call.n) for call in seen] == [("generate", 1)]
-    assert "Make a strategy then write" in seen[0].prompt
-    assert QUESTION in seen[0].prompt
 
 
 @pytest.mark.parametrize(
@@ -127,16 +117,6 @@ async def test_game24_votes_on_the_expression_not_on_its_value() -> None:
     lines = [f"Answer: {expression} = 24" for expression in expressions]
     out, _ = await run("cot_sc", "game24", lambda call: lines, "4 9 10 13", n_generate=4)
     assert out["answer"] == "4 + 9 + 10 + 13"
-
-
-@pytest.mark.parametrize(
-    ("task", "problem", "samples"), [("gsm8k", QUESTION, 20), ("game24", "4 9 10 13", 100)]
-)
-async def test_samples_of_a_vote_are_one_request(task: str, problem: str, samples: int) -> None:
-    out, seen = await run("cot_sc", task, lambda call: "Answer: 4 * 6", problem)
-    assert [call.n for call in seen] == [samples]
-    assert (out["usage"]["samples"], out["usage"]["calls"]) == (samples, 1)
-    assert len(out["candidates"]) == samples
 
 
 @pytest.mark.parametrize("seeds", POOLS)

@@ -9,7 +9,6 @@ import pytest
 from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk.client import LangGraphClient as Client
 from support.command import Command
-from support.forms import assert_complete, assert_tasks_listed
 from support.place import CAROL, MODELS, PUZZLE, Place
 from support.serving import ROOT
 
@@ -41,9 +40,7 @@ async def test_every_method_is_listed_with_complete_schemas(client: Client) -> N
         schemas: Any = await client.assistants.get_schemas(assistant["assistant_id"])
         for kind in ("input_schema", "output_schema", "context_schema"):
             assert schemas[kind]["properties"], f"{assistant['graph_id']} has no {kind}"
-        fields = schemas["context_schema"]["properties"]
-        assert_complete(fields)
-        assert_tasks_listed(fields)
+        assert schemas["context_schema"]["properties"]["task"]["enum"] == sorted(registry.TASKS)
 
 
 async def test_a_conversation_gets_the_answer_and_its_states_leave_the_tree_out(
@@ -76,13 +73,9 @@ async def test_a_thread_keeps_state_and_history_and_starts_each_problem_afresh(
     ("context", "problem", "message"),
     [
         ({"task": "gme24"}, PUZZLE, "unknown task 'gme24'; did you mean 'game24'?"),
-        ({"breadth": 0}, PUZZLE, "greater than or equal to 1"),
-        ({"generate": "guess"}, PUZZLE, "'propose' or 'sample'"),
-        ({"evaluate": "vote"}, PUZZLE, "needs one that can compare partial solutions"),
         ({"model": "gpt"}, PUZZLE, f"should be {CHOICES}, not 'gpt'"),
         ({"model": "keyless"}, PUZZLE, "model 'keyless' cannot be used"),
         ({}, "2 4 7", "is no Game-of-24 puzzle; write four"),
-        ({}, "", "no problem given"),
     ],
 )
 async def test_unusable_input_gives_its_reason(

@@ -118,11 +118,6 @@ def test_no_setting_reaches_out_by_any_way(dev: Place, method: str, turn: int, m
         list(pool.map(attempt, range(len(tries))))
 
 
-def test_a_refused_choice_names_the_allowed_ones(dev: Place) -> None:
-    answer = run(dev, "io", context={"task": "game24", "model": "http://127.0.0.1:1/v1#m"})
-    assert "should be 'small', 'play'" in answer.text
-
-
 def test_an_assistants_stored_context_obeys_too(dev: Place) -> None:
     for name in NAMES[:3]:
         for value in values_of(dev, name, None)[:8]:

@@ -209,7 +209,7 @@ def _object(at: int, name: str, look: Any, position: tuple[float, float] | None)
     if KINDS[style].get(canonical(category)) != "category":
         known = ", ".join(word for word, kind in KINDS[style].items() if kind == "category")
         raise ProblemError(f"objects.{at}: {category!r} is no category of {style} scenes ({known})")
-    if style == "clevr":
+    if not isinstance(look, dict):
         return SceneObject(name, category, {}, look, position)
     parts = {part: Part(color, count) for part, (color, count) in look.items()}
     return SceneObject(name, category, parts, position=position)
