@@ -15,6 +15,7 @@ from support.searches import THREAD
 
 import thoughtgraph as tg
 from thoughtgraph import registry
+from thoughtgraph.context import effective
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.policy import LONGEST, Policy, operators
 from thoughtgraph.settings import Settings
@@ -47,7 +48,7 @@ HOSTILE: dict[str, list[Any]] = {
 NO_NUMBERS = [10**18, float("inf"), -1, "many", [[[]]], {"__overwrite__": 9}]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", registry.METHODS)
 def test_clients_choose_names_and_lower_limits(method: str) -> None:
     base = registry.settings(method)
     policy = Policy(
