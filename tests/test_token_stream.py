@@ -78,3 +78,36 @@ async def test_an_error_inside_a_stream_is_read_by_its_code(
     server.events = lambda chunks: [failure] if len(server.seen) == 1 else chunks
     _, out = await streamed(port_for(server.specifier), on_error="report")
     assert (out["stop_reason"] == "error") == (len(server.seen) == 1) == final
+
+
+SIZES: list[list[tuple[int, int] | None]] = [
+    [None, None, None, None, (10, 4)],
+    [(10, 1), None, (10, 3), None, (10, 4)],
+    [(0, 1), (0, 2), (0, 3), (10, 4), (10, 4)],
+]
+"""What a stream's chunks tell of the size: three of text, one with the finish reason, one beside
+no choice."""
+
+
+@pytest.mark.parametrize("told", SIZES, ids=lambda _: "")
+async def test_the_size_of_a_stream_is_the_largest_that_it_tells(
+    server: FakeServer, told: list[tuple[int, int] | None]
+) -> None:
+    def events(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        rest = {k: v for k, v in chunks[0].items() if k not in ("choices", "usage")}
+        parts = [{"content": word} for word in ("The answer ", "is ", "42")] + [{}]
+        choices = [[{"index": 0, "delta": each, "finish_reason": None}] for each in parts]
+        choices[-1][0]["finish_reason"] = "stop"
+        sent = [{**rest, "choices": each} for each in (*choices, [])]
+        for chunk, size in zip(sent, told, strict=True):
+            if size:
+                names = ("prompt_tokens", "completion_tokens", "total_tokens")
+                chunk["usage"] = dict(zip(names, (*size, sum(size)), strict=True))
+        return sent
+
+    server.reply, server.events = lambda seen: "The answer is 42", events
+    running = tg.build("cot", task="gsm8k", model=port_for(server.specifier))
+    modes: Any = ["messages", "values"]
+    parts = [each async for each in running.astream({"problem": "6 * 7?"}, stream_mode=modes)]
+    out: Any = [part for mode, part in parts if mode == "values"][-1]
+    assert (out["usage"]["prompt_tokens"], out["usage"]["completion_tokens"]) == (10, 4)

@@ -5,12 +5,15 @@ import json
 import logging
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.tools import tool
+from langchain_core.tracers import LangChainTracer
 from langgraph.checkpoint.memory import InMemorySaver
+from langsmith import Client
 from support.fake_server import FakeServer, Fault, Seen
 from support.spelling import Spelling, spell, speller
 
@@ -74,6 +77,20 @@ async def test_so_does_each_call_of_a_tool(tmp_path: Path) -> None:
     assert metadata["thoughtgraph_method"] == "react"
     assert metadata["thoughtgraph_thoughts"] == ["1"]
     assert out["answer"] == "20"
+
+
+@pytest.mark.parametrize("most", [1_000, 1])
+async def test_traces_count_the_tokens_that_a_run_says_it_spent(most: int) -> None:
+    smith = Mock(spec=Client, tracing_queue=None)
+    with FakeServer() as server:
+        server.most_choices = most
+        graph = tg.build("cot_sc", task="game24", model=server.chat())
+        config: Any = {"callbacks": [LangChainTracer(client=smith)]}
+        out = await graph.ainvoke({"problem": "4 9 10 13"}, config, context={"n_generate": 8})
+    kept = [call.kwargs["extra"]["metadata"] for call in smith.update_run.mock_calls]
+    told = [metadata["usage_metadata"] for metadata in kept if "usage_metadata" in metadata]
+    for kind, name in (("prompt", "input_tokens"), ("completion", "output_tokens")):
+        assert sum(each[name] for each in told) == out["usage"][f"{kind}_tokens"]
 
 
 KEY = "tg-canary-key-0123456789"

@@ -6,8 +6,11 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, merge_message_runs
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, merge_message_runs
+from langchain_core.messages.ai import UsageMetadata, add_usage, subtract_usage
+from langchain_core.outputs import LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.llm.connections import endpoint_of, is_openai
@@ -75,9 +78,7 @@ async def send(
     """Makes a call, again without what its server refuses, and reads its answer.
 
     Args:
-        model: The model, with connections of the running event loop.
-        at: Index, within the request, of the first sample.
-        n: How many samples the call asks for.
+        at: Index, within the request, of the first of n samples.
         refused: What the server is known to refuse. What this call shows is added, and told once,
             when the server has answered: a request may be refused for another reason.
         place: Names the model and its endpoint in the log.
@@ -91,6 +92,9 @@ async def send(
     }
     # Of the running graph: traces and token streams nest under its node.
     callbacks = (var_child_runnable_config.get() or {}).get("callbacks")
+    if isinstance(callbacks, BaseCallbackManager):
+        callbacks = callbacks.copy()
+        callbacks.handlers.insert(0, _SizeOnce())
     while True:
         call = prepared(model, request, at, n, tried)
         try:
@@ -102,14 +106,8 @@ async def send(
                 **call.arguments,
             )
         except Exception as error:
-            own = {name for name in FIELDS if getattr(call.model, name, None) is not None}
-            sent = own | {*call.arguments, *call.arguments.get("extra_body", {})}
-            sent |= {SYSTEM} & {message.type for message in call.messages}
-            sent |= {SIZE} if getattr(call.model, "stream_usage", None) else set()
-            name = refused_parameter(error, sent - tried)
-            if not name and n > 1 and status_of(error) in REFUSES_N:
-                name = "n"
-            if not name or name in tried:
+            name = _left_out(error, call, n, tried)
+            if not name:
                 raise
             tried.add(name)
             continue
@@ -188,3 +186,37 @@ def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
     if "top_p" in named and _TOGETHER.search(text):
         return "top_p"
     return next(iter(named), "")
+
+
+def _left_out(error: Exception, call: Prepared, n: int, tried: set[str]) -> str:
+    """Returns what to leave out of the next try of a call for n samples; empty for nothing."""
+    own = {name for name in FIELDS if getattr(call.model, name, None) is not None}
+    sent = own | {*call.arguments, *call.arguments.get("extra_body", {})}
+    sent |= {SYSTEM} & {message.type for message in call.messages}
+    sent |= {SIZE} if getattr(call.model, "stream_usage", None) else set()
+    refuses_n = n > 1 and "n" not in tried and status_of(error) in REFUSES_N
+    return refused_parameter(error, sent - tried) or ("n" if refuses_n else "")
+
+
+class _SizeOnce(BaseCallbackHandler):
+    """Has the size of an answer told once, before any tracer sees it.
+
+    Some servers tell the size so far in every chunk of a stream, and LangChain adds that up: each
+    chunk keeps what it tells beyond those before it. LangChain writes the size of several samples
+    on every one of them: the first keeps it.
+    """
+
+    run_inline = True
+
+    _told: UsageMetadata | None = None
+
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_: Any) -> None:
+        message = getattr(chunk, "message", None)
+        if isinstance(message, AIMessage) and (usage := message.usage_metadata):
+            message.usage_metadata = subtract_usage(usage, self._told)
+            self._told = add_usage(self._told, message.usage_metadata)
+
+    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+        for each in response.generations[0][1:]:
+            if isinstance(message := getattr(each, "message", None), AIMessage):
+                message.usage_metadata = None
