@@ -101,13 +101,16 @@ class Toolbox(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """The names by which a model calls them."""
+        ...
 
     @property
     def dearest(self) -> float:
         """The price of the dearest call, as far as it is known before the call."""
+        ...
 
     def describe(self) -> str:
         """Returns one line a tool, for the prompt."""
+        ...
 
     def parse(self, text: str) -> tuple[str, str] | None:
         """Reads the action, name and argument, out of a model's text; None if there is none.
@@ -116,6 +119,7 @@ class Toolbox(Protocol):
         one that does not exist, whose name is kept: calling it fails. `search [x] and more` is
         `("Search", "x")`.
         """
+        ...
 
     async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolResult:
         """Calls a tool; a tool that fails gives a failed result and never raises.
@@ -127,6 +131,7 @@ class Toolbox(Protocol):
             argument: The text between the brackets.
             state: The `tool_state` of the thought that acts, which is not changed.
         """
+        ...
 
     async def check(self) -> str:
         """Returns one line that says why the tools cannot work and what to do; empty if they can.
@@ -134,6 +139,7 @@ class Toolbox(Protocol):
         For the start of a run: a machine without a network is better told before the model is
         asked.
         """
+        ...
 
 
 @runtime_checkable
@@ -151,6 +157,7 @@ class Moves(Task, Protocol):
 
         Each completion, which may go on after the step, is read as one.
         """
+        ...
 
 
 @runtime_checkable
@@ -163,6 +170,7 @@ class Extracts(Task, Protocol):
         They are read out of one completion, distinct and in order. One that names none is read as
         the step that the problem itself leads to, which is `malformed`.
         """
+        ...
 
 
 @runtime_checkable
@@ -171,6 +179,7 @@ class Concludes(Task, Protocol):
 
     def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
         """Returns what to ask for the answer, in canonical form; None if there is none."""
+        ...
 
 
 @runtime_checkable
@@ -188,6 +197,7 @@ class Acts(Moves, Protocol):
         Raises:
             InputError: The settings name tools that cannot be had.
         """
+        ...
 
 
 def scored(read: Callable[[str], float | None]) -> Callable[[Sequence[str]], Verdict]:
@@ -210,6 +220,7 @@ class Reflects(Moves, Protocol):
 
     def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Question[str]:
         """Returns what to ask for the lesson of a failed trial, which is read on one line."""
+        ...
 
 
 @runtime_checkable
@@ -224,3 +235,4 @@ class Verifies(Task, Protocol):
 
         A value above 0 accepts the answer; the verdict's `label` is the reason.
         """
+        ...

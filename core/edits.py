@@ -74,8 +74,7 @@ def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool
         raise InputError('an edit of the tree is an object: {"3": {"status": "pruned"}}')
     if not tree:
         raise InputError("there is no search here to edit; start one with a problem")
-    fields = {name for name in Thought.__annotations__ if name not in PLACE}
-    editable = fields if trusted else set(EDITABLE)
+    editable = Thought.__annotations__.keys() - PLACE if trusted else EDITABLE
     changes: Tree = {}
     new: dict[str, Mapping[str, Any]] = {}
     for key, thought in edit.items():
@@ -89,7 +88,13 @@ def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool
     last = next(reversed(tree))
     if method.stands and changes.get(last, {}).get("status") == "pruned":
         raise InputError(f"the search stands at thought {last}; prune it later")
-    return {**changes, **_additions(merge_thoughts(tree, [changes]), new, method)}
+    if len(new) > MOST_NEW:
+        raise InputError(f"an edit adds at most {MOST_NEW} thoughts")
+    grown = merge_thoughts(tree, [changes])
+    for key, fields in new.items():
+        added = _addition(grown, key, fields, method)
+        changes, grown = {**changes, **added}, {**grown, **added}
+    return changes
 
 
 def _change(
@@ -123,16 +128,6 @@ def _below(tree: Tree, changes: Tree) -> Tree:
             gone.add(key)
             below[key] = {"status": "pruned", "note": BELOW, "pruned_by": PERSON}
     return below
-
-
-def _additions(tree: Tree, new: Mapping[str, Mapping[str, Any]], method: MethodEntry) -> Tree:
-    """Returns the thoughts that a person adds, each after those before it."""
-    if len(new) > MOST_NEW:
-        raise InputError(f"an edit adds at most {MOST_NEW} thoughts")
-    made: Tree = {}
-    for key, fields in new.items():
-        made |= _addition({**tree, **made}, key, fields, method)
-    return made
 
 
 def _addition(tree: Tree, key: str, fields: Mapping[str, Any], method: MethodEntry) -> Tree:

@@ -52,8 +52,10 @@ class Plans(Task, Protocol):
             steps: How many steps are wanted; None: all that remain.
             options: The run's settings.
         """
+        ...
 
     def execute(
         self, problem: str, path: Path, steps: Sequence[str], options: Options
     ) -> Ruling | Awaitable[Ruling]:
         """Runs steps in the state that the last chunk of a path left; never raises for them."""
+        ...

@@ -45,6 +45,7 @@ class Steps(Task, Protocol):
             lessons: Paths that went wrong; the last thought of each holds its `analysis`.
             options: The run's settings.
         """
+        ...
 
 
 @runtime_checkable
@@ -60,3 +61,4 @@ class Reviews(Task, Protocol):
         does not, and the last thought of the path holds its `analysis` by now, what is asked for is
         the bad steps that the analysis names.
         """
+        ...

@@ -100,6 +100,7 @@ class Task(Protocol):
     @property
     def id(self) -> str:
         """The name by which users choose the task."""
+        ...
 
     def read(self, text: str) -> str:
         """Returns the problem in canonical form.
@@ -107,9 +108,11 @@ class Task(Protocol):
         Raises:
             ProblemError: The text is not a problem of this task; the message shows a good one.
         """
+        ...
 
     def published(self, method: str) -> Mapping[str, Any]:
         """Returns the settings published for a method on this task."""
+        ...
 
 
 @runtime_checkable
@@ -121,6 +124,7 @@ class Answers(Task, Protocol):
 
         Each completion is read as the final answer, in canonical form; None if there is none.
         """
+        ...
 
 
 @runtime_checkable
@@ -129,6 +133,7 @@ class Outputs(Task, Protocol):
 
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the answer that a path gives, in canonical form; None if it gives none."""
+        ...
 
 
 @runtime_checkable
@@ -142,6 +147,7 @@ class Proposes(Outputs, Protocol):
 
         All completions together are read as partial thoughts (`text`, perhaps `score`, `answer`).
         """
+        ...
 
 
 @runtime_checkable
@@ -152,6 +158,7 @@ class Samples(Outputs, Protocol):
         self, problem: str, path: Path, options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
         """Returns what to ask for the next thought; each completion is read as one."""
+        ...
 
 
 @runtime_checkable
@@ -160,6 +167,7 @@ class Values(Task, Protocol):
 
     def value(self, problem: str, path: Path, options: Options) -> Judged | Awaitable[Judged]:
         """Returns what to ask for a verdict, or the verdict where no model is needed."""
+        ...
 
 
 @runtime_checkable
@@ -168,6 +176,7 @@ class Inspects(Task, Protocol):
 
     def inspect(self, problem: str, path: Path, options: Options) -> Sequence[Question[Verdict]]:
         """Returns one question a part; those with equal prompts are asked once."""
+        ...
 
 
 @runtime_checkable
@@ -181,6 +190,7 @@ class Estimates(Task, Protocol):
         `fgdip`: its step evaluator's sure, maybe or impossible; see `thoughtgraph.acting.labelled`.
         `level_tot`: from 0 to 1 (Thought Rollback's tree baseline).
         """
+        ...
 
 
 @runtime_checkable
@@ -194,6 +204,7 @@ class Votes(Task, Protocol):
 
         Each completion is read as the 0-based number of a path; None if it holds no valid one.
         """
+        ...
 
 
 @runtime_checkable
@@ -205,6 +216,7 @@ class Refines(Answers, Protocol):
 
         Each completion is read as in `ask`.
         """
+        ...
 
 
 @runtime_checkable
@@ -213,6 +225,7 @@ class Judges(Task, Protocol):
 
     def judge(self, problem: str, output: str, options: Options) -> Judged | Awaitable[Judged]:
         """Returns what to ask for the verdict; a value above 0 says that the output is good."""
+        ...
 
 
 @runtime_checkable
@@ -221,6 +234,7 @@ class Checks(Task, Protocol):
 
     def check(self, problem: str, answer: str) -> bool:
         """Returns whether the answer is right."""
+        ...
 
 
 @runtime_checkable
