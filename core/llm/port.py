@@ -79,7 +79,7 @@ class ChatPort:
         self.name = served_as or name or model_name(model)
         self.endpoint = endpoint or endpoint_of(model)
         self._place = f"{self.name} at {self.endpoint}"
-        self._store = MemoryStore() if cache is None else cache
+        self._store: AnswerStore = MemoryStore() if cache is None else cache
         self._replay = replay
         self._limiter = limiter or shared_limiter(self.endpoint, rates_from_environment())
         self._retry = retry or Retry()
