@@ -15,7 +15,7 @@ executable plans can do in `thoughtgraph.planning`.
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from inspect import isawaitable
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
@@ -90,7 +90,7 @@ Judged = Question[Verdict] | Verdict
 
 async def told(said: Awaitable[Each] | Each) -> Each:
     """Returns what a capability says, which may be `async`."""
-    return await said if isawaitable(said) else said
+    return cast("Each", await said if isawaitable(said) else said)
 
 
 @runtime_checkable

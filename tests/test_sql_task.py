@@ -307,8 +307,9 @@ async def test_a_client_asks_databases_by_the_operators_names_alone(
 
 
 def test_no_other_task_takes_a_database() -> None:
+    model = ScriptedChat(reply=lambda call: "")
     with pytest.raises(tg.SettingError, match="'database' would change nothing"):
-        tg.solve("1 2 3 4", task="game24", method="io", model=ScriptedChat(reply=lambda call: ""), database="x")
+        tg.solve("1 2 3 4", task="game24", method="io", model=model, database="x")
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ class ScriptedChat(AsyncChat):
         answer = script.get(call.role) if isinstance(script, Mapping) else script
         if answer is None:
             raise UnexpectedCall(f"the script has no answer for {call}")
-        text = answer(call) if callable(answer) else answer
+        text = answer if isinstance(answer, str | Sequence) else answer(call)
         texts = [text] * call.n if isinstance(text, str) else text
         if len(texts) != call.n:
             raise UnexpectedCall(f"the script has {len(texts)} samples for {call}")

@@ -43,17 +43,19 @@ class Answer(TypedDict):
 class AnswerStore(Protocol):
     """Where answers are kept."""
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str, /) -> Answer | None:
         """Returns the answer recorded under a key, or None."""
 
-    def put(self, key: str, answer: Answer) -> object:
+    def put(self, key: str, answer: Answer, /) -> object:
         """Records an answer; an earlier one under the same key is kept."""
 
 
 class MemoryStore(dict[str, Answer]):
     """Keeps answers for the life of the process."""
 
-    put = dict.setdefault
+    def put(self, key: str, answer: Answer, /) -> None:
+        """Records an answer; an earlier one under the same key is kept."""
+        self.setdefault(key, answer)
 
 
 class SqliteStore:

@@ -60,7 +60,7 @@ class PlanMeaning:
 
     def __init__(self, question: str, style: Style, steps: Iterable[ExecutedStep] = ()) -> None:
         self.reading = read(question, style)
-        self._style = style
+        self._style: Style = style
         self.steps: list[ExecutedStep] = []
         self.meanings: list[Meaning] = []
         for step in steps:
