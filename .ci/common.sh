@@ -22,7 +22,7 @@ prepare() {
     if [ -d "$data" ]; then
         export THOUGHTGRAPH_REPLAY_LOGS="$data/gpt4_logs" THOUGHTGRAPH_SCENE_ORACLES="$data/scenes"
         export THOUGHTGRAPH_PLAN_FUZZ="$data/scenes" THOUGHTGRAPH_WIKI="$data/wiki"
-        export THOUGHTGRAPH_TEST_SETS="$data"
+        export THOUGHTGRAPH_TEST_SETS="$data" THOUGHTGRAPH_SQL="$data/sql"
     fi
 }
 
