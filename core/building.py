@@ -20,7 +20,6 @@ from thoughtgraph.llm.limiter import Rates
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.llm.store import AnswerStore, Replay, SqliteStore
-from thoughtgraph.method import load
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.run import Run
 from thoughtgraph.settings.marks import Exact
@@ -89,7 +88,7 @@ def build(
             oracle is none or would never be asked; or a setting is outside its bounds.
         ModelUnavailable: The embedded model cannot be had here.
     """
-    found = load(method)
+    found = registry.method(method)
     known = found.settings.model_fields.keys()
     for name in settings.keys() - known:
         arguments = signature(build).parameters.keys() - {"settings"}
@@ -148,7 +147,7 @@ def check_served_context(graph: str, context: Mapping[str, Any]) -> None:
     """
     if graph not in registry.METHODS:
         return
-    policy, found = Policy.from_environment(), load(graph)
+    policy, found = Policy.from_environment(), registry.method(graph)
     closed = sorted(context.keys() & set(operators(found.settings)))
     if closed:
         raise InputError(f"setting {closed[0]!r} is the operator's; leave it out")

@@ -5,7 +5,7 @@ write lists of such objects: that tells the two apart. Nodes read the tree and k
 beside it, so whatever an edit changes counts from the next node on.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from thoughtgraph.entries import METHODS, Edit, MethodEntry
@@ -31,28 +31,27 @@ LARGEST_VALUE = 1e9
 MOST_NEW = 100
 """Thoughts that one edit may add (ours)."""
 
-Reducer = Callable[[Tree, Sequence[Any]], Tree]
 
-
-def tree_reducer(method: MethodEntry, *, trusted: bool) -> Reducer:
-    """Makes the reducer of the channel `thoughts`: it folds in what nodes and persons write.
+def grown(tree: Tree, writes: Sequence[Any], method: MethodEntry, *, trusted: bool) -> Tree:
+    """Folds what nodes and persons write into the tree: the reducer of the channel `thoughts`.
 
     Args:
+        tree: The tree until now.
+        writes: Lists of thoughts by nodes, objects by persons.
         method: The method, which says what edits it can use.
         trusted: Whether a person may change fields that only nodes write otherwise.
+
+    Raises:
+        InputError: An edit makes no sense, or would have no effect on the method.
     """
-
-    def fold(tree: Tree, writes: Sequence[Any]) -> Tree:
-        made: list[Tree] = []
-        for write in writes:
-            if isinstance(write, list):
-                made += write
-            else:
-                tree, made = merge_thoughts(tree, made), []
-                tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
-        return merge_thoughts(tree, made)
-
-    return fold
+    made: list[Tree] = []
+    for write in writes:
+        if isinstance(write, list):
+            made += write
+        else:
+            tree, made = merge_thoughts(tree, made), []
+            tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
+    return merge_thoughts(tree, made)
 
 
 def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool) -> Tree:

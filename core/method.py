@@ -6,13 +6,12 @@ listed and its settings checked without importing LangGraph, is its entry: said 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
 
 from thoughtgraph.acting import Hints
-from thoughtgraph.entries import METHODS, MethodEntry
+from thoughtgraph.entries import MethodEntry
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Question
 from thoughtgraph.tree import Thought
@@ -58,19 +57,8 @@ class Method:
     """What it can be told, with the published values as defaults; they say what it needs of a
     task."""
     generator: Callable[["Run", GeneratorInput], ThoughtQuestion]
-    """The paper's thought generator G: what to ask for next thoughts, and how to read it. By it
-    the prompts of a stored run are rendered again."""
+    """The paper's thought generator G: what to ask for next thoughts, and how to read it."""
     wire: Callable[["Run"], "StateGraph[Any, Any, Any, Any]"]
     """Makes the graph around a task, models and tools: nodes, edges and named routers."""
     abreast: int = 1
     """How many of its nodes may ask in one superstep."""
-
-
-def load(name: str) -> Method:
-    """Imports a method, and LangGraph with it.
-
-    Raises:
-        UnknownName: There is no such method.
-    """
-    found: Method = resolve_name(f"thoughtgraph.graphs.{METHODS[name].method}")
-    return found

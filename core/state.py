@@ -5,6 +5,7 @@ holds.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
@@ -12,7 +13,8 @@ from langgraph.channels import BinaryOperatorAggregate, DeltaChannel
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
-from thoughtgraph.edits import Reducer
+from thoughtgraph.edits import grown
+from thoughtgraph.entries import MethodEntry
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
@@ -126,13 +128,15 @@ class SearchState(SearchOutput, total=False):
     """Search steps completed (the paper's t)."""
 
 
-def with_tree(state: type, reducer: Reducer) -> type:
-    """Returns a method's state whose tree changes by a reducer, stored by what changes.
+def with_tree(state: type, method: MethodEntry, *, trusted: bool) -> type:
+    """Returns a method's state with the channel in which its tree grows, stored by what changes.
 
     Args:
         state: `SearchState` or a subclass.
-        reducer: That of `thoughtgraph.edits`, which knows the method.
+        method: The method, which says what edits it can use.
+        trusted: Whether a person may change fields that only nodes write otherwise.
     """
+    reducer = partial(grown, method=method, trusted=trusted)
     channel = DeltaChannel(reducer, dict, snapshot_frequency=SNAPSHOT)
     fields: dict[str, Any] = {**state.__annotations__, "thoughts": Annotated[Tree, channel]}
     return TypedDict(state.__name__, fields, total=False)  # type: ignore[no-any-return,operator]

@@ -13,7 +13,6 @@ from langgraph.types import Overwrite
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
-from thoughtgraph.edits import tree_reducer
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.meter import tell
 from thoughtgraph.nodes.calls import labels
@@ -56,9 +55,8 @@ def method_graph(
         )
 
     taken = _input_of(run, state)
-    reducer = tree_reducer(run.method.entry, trusted=run.policy is None)
     graph: Graph = StateGraph(
-        with_tree(state, reducer),
+        with_tree(state, run.method.entry, trusted=run.policy is None),
         input_schema=taken,
         output_schema=SearchOutput,
         context_schema=run.context,

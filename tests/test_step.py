@@ -20,7 +20,6 @@ import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.building import Graph
 from thoughtgraph.llm.endpoints import port_for
-from thoughtgraph.method import load
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.method_graph import method_graph
 from thoughtgraph.nodes.step import Step
@@ -143,7 +142,11 @@ async def test_an_answer_to_something_else_is_not_taken() -> None:
     order = [0, 1, 2]
     model = ScriptedChat(reply=lambda call: f"about {call.prompt}")
     run = Run(
-        load("tot_bfs"), load("tot_bfs").settings, port_for, task=LETTERS, model=port_for(model)
+        registry.method("tot_bfs"),
+        registry.method("tot_bfs").settings,
+        port_for,
+        task=LETTERS,
+        model=port_for(model),
     )
     readings = dict[int | None, str]()
 
