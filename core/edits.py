@@ -44,14 +44,15 @@ def grown(tree: Tree, writes: Sequence[Any], method: MethodEntry, *, trusted: bo
     Raises:
         InputError: An edit makes no sense, or would have no effect on the method.
     """
-    made: list[Tree] = []
+    by_nodes: list[Tree] = []
     for write in writes:
         if isinstance(write, list):
-            made += write
+            by_nodes += write
         else:
-            tree, made = merge_thoughts(tree, made), []
+            # An edit is checked against the tree with all that nodes wrote before it.
+            tree, by_nodes = merge_thoughts(tree, by_nodes), []
             tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
-    return merge_thoughts(tree, made)
+    return merge_thoughts(tree, by_nodes)
 
 
 def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool) -> Tree:
@@ -72,7 +73,9 @@ def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool
     if not isinstance(edit, Mapping):
         raise InputError('an edit of the tree is an object: {"3": {"status": "pruned"}}')
     if not tree:
-        raise InputError("there is no search here to edit; start one with a problem")
+        raise InputError(
+            "this thread holds no search to edit; start one with a problem, or name another thread"
+        )
     editable = Thought.__annotations__.keys() - PLACE if trusted else EDITABLE
     changes: Tree = {}
     new: dict[str, Mapping[str, Any]] = {}
@@ -143,7 +146,9 @@ def _addition(tree: Tree, key: str, fields: Mapping[str, Any], method: MethodEnt
     if tree[parent]["status"] in ("pruned", "terminal"):
         raise InputError(f"thought {parent} is {tree[parent]['status']}; nothing can follow it")
     if not isinstance(text, str) or not text.strip() or len(text) > TEXT_LIMIT:
-        raise InputError(f"the text of thought {key} is 1 to {TEXT_LIMIT} characters")
+        raise InputError(
+            f"the text of thought {key} must be 1 to {TEXT_LIMIT} characters, not all blank"
+        )
     own = _valid(key, {name: fields[name] for name in EDITABLE if name in fields}, method)
     return grow(
         tree, parent, [{"text": text, **own, "status": "open", "created_by": {"node": PERSON}}]

@@ -74,7 +74,7 @@ class Policy:
     def __post_init__(self) -> None:
         """Refuses what cannot be served."""
         if not self.models:
-            raise InputError("a server without a model serves nobody; name one")
+            raise InputError("a policy needs at least one model; name one in models")
         for name in (*self.models, *self.corpora, *self.databases):
             if not _NAME.fullmatch(name):
                 raise InputError(f"{name!r} is no name; use letters, digits, dots, _ and -")

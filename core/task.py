@@ -239,14 +239,14 @@ class Checks(Task, Protocol):
 
 @runtime_checkable
 class Plausible(Task, Protocol):
-    """Can tell what an answer may be right by, such as that it runs; this verifies nothing."""
+    """Can tell whether an answer may be right, such as that it runs; this verifies nothing."""
 
     def plausible(
         self, problem: str, answer: str, options: Options
     ) -> Verdict | Awaitable[Verdict]:
-        """Returns a value above 0 for an answer that may be right.
+        """Returns a verdict whose value is above 0 if the answer may be right.
 
-        The label tells a reader what it comes to, such as what it returns, or what is wrong.
+        The verdict's label tells a reader what the answer gives when it is run, or what is wrong.
         """
         ...
 

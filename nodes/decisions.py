@@ -45,7 +45,7 @@ def decided(kind: str, reply: Any) -> Any:
     if not isinstance(reply, Mapping) or "decisions" not in reply:
         return reply
     if len(reply) > 1:
-        raise InputError(f"beside decisions a reply says nothing else; {_FORM}")
+        raise InputError(f"a reply with decisions has no other fields; leave them out; {_FORM}")
     match reply["decisions"]:
         case [{"type": "approve"}]:
             return {"accept": True}

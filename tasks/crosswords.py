@@ -74,7 +74,7 @@ class Crosswords:
         if clues is None or len(clues) != len(LABELS) or not all(clues):
             raise ProblemError(
                 f"{' '.join(text.split())[:60]!r} is no mini crossword; write ten clues, five "
-                f"across and five down, as lines 'h1. …' to 'v5. …' or as a list {_EXAMPLE}"
+                f"across and five down, as lines 'h1. …' to 'v5. …' or as a JSON list {_EXAMPLE}"
             )
         return "\n".join(f"{label}. {clue}" for label, clue in zip(LABELS, clues, strict=True))
 
@@ -194,7 +194,7 @@ def _rows(text: str) -> str | None:
 
     def fit(first: int) -> tuple[int, int, int]:
         places, words = zip(*rows[first : first + SIZE], strict=True)
-        # Successive lines tie; the first five win.
+        # Most letters, then fewest lines, then the last board; within successive lines the first.
         return -"".join(words).count(BLANK), places[0] - places[-1], places[0] - first
 
     best = max(range(len(rows) - SIZE + 1), key=fit)

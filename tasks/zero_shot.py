@@ -102,7 +102,8 @@ class ZeroShot:
         """
         if options.get("shots"):
             raise SettingError(
-                "strategies are asked for without worked examples (appendix B.1); leave shots at 0"
+                "strategies are asked for without worked examples (Tree of Thoughts, appendix "
+                "B.1); set shots=0"
             )
         instruction = fill(
             "zero_shot/cot", input=self.closed_book(problem), format=self._answer_form

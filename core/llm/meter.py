@@ -134,7 +134,7 @@ class Meter:
             raise OutOfTime("the limit on seconds is reached") from None
 
     def fail(self, error: str) -> None:
-        """Notes a request that failed for good: if it is needed, those that still wait stay."""
+        """Notes a request that failed for good; if it was needed, no more are sent beside it."""
         self.error = self.error or error
         if self.needed:
             self.siblings["failed"] += 1

@@ -122,8 +122,8 @@ class SqliteStore:
             yield
         except (sqlite3.Error, OSError) as error:
             raise InputError(
-                f"cannot use {str(self._path)!r} as an answer cache ({error}); make room for it, "
-                "or name another file"
+                f"cannot use {str(self._path)!r} as an answer cache ({error}); name another "
+                "file, or free disk space if the disk is full"
             ) from error
 
 

@@ -177,7 +177,7 @@ def query_color(view: View, first: Item, second: Item | None = None) -> str:
 
 
 def query_part(view: View, color: str, at: int) -> str:
-    """Returns the one part of the object that has the color (PTR)."""
+    """Returns the name of the object's one part of this color (PTR)."""
     of = _object(view, at)
     found = [name for name, part in of.parts.items() if part.color == color]
     if len(found) > 1:

@@ -76,7 +76,9 @@ class Corpus:
         try:
             found = file.stat()
         except OSError as error:
-            raise InputError(f"cannot read {str(file)!r} ({error.strerror})") from error
+            raise InputError(
+                f"cannot read {str(file)!r} ({error.strerror}); check the path"
+            ) from error
         kept = folder / digest({"file": str(file.resolve())})
         version = [LAYOUT, metadata.version("tantivy"), found.st_size, found.st_mtime_ns]
         at = kept / digest({"version": version})

@@ -45,7 +45,7 @@ def read_entries(file: Path) -> Iterator[Entry]:
             yield from _entries(record, seen)
             read += 1
     except OSError as error:
-        raise InputError(f"cannot read {str(file)!r} ({error.strerror})") from error
+        raise InputError(f"cannot read {str(file)!r} ({error.strerror}); check the path") from error
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{str(file)!r} cannot be read from entry {read + 1} on; expected {FORMAT}"
