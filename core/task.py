@@ -253,7 +253,7 @@ class Plausible(Task, Protocol):
 
 @runtime_checkable
 class Same(Task, Protocol):
-    """Can tell which answers are the same though they are written otherwise: they are one vote."""
+    """Can tell which answers are the same, however they are written: one vote of samples."""
 
     def same(
         self, problem: str, answer: str, options: Options

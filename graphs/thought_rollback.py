@@ -126,7 +126,7 @@ async def rollback(step: Step, state: SearchState) -> dict[str, Any]:
     settings = RollbackSettings.of(state["settings"])
     into = Counter(t["rollback"]["to"] for t in tree.values() if "rollback" in t)
     for key in schedule.undecided(tree):
-        edge, note = schedule.edge_from(tree, settings, key, into), tree[key].get("note", "")
+        edge, note = schedule.rollback_from(tree, settings, key, into), tree[key].get("note", "")
         if not isinstance(edge, str):
             into[edge["to"]] += 1
             added += 1

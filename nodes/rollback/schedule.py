@@ -100,7 +100,7 @@ def undecided(tree: Tree) -> list[str]:
     return [key for key in living(tree) if "bad" in tree[key] and "rollback" not in tree[key]]
 
 
-def edge_from(
+def rollback_from(
     tree: Tree, settings: RollbackSettings, key: str, into: Counter[str]
 ) -> Rollback | str:
     """Returns the rollback from a thought with bad steps, or why there is none.
