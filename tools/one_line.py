@@ -3,7 +3,8 @@
 import re
 
 _INVISIBLE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]+"
+    r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e-\u200f\u2028-\u202e\u2060-\u206f"
+    r"\ud800-\udfff\ufeff\ufffe\uffff\U000e0000-\U000e007f]+"
 )
 """Control characters, those that reorder text, and halves of characters."""
 

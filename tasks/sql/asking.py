@@ -1,5 +1,6 @@
 """A question about a database: the problem, the databases it may be about, and what is asked."""
 
+import asyncio
 import json
 import logging
 import re
@@ -148,7 +149,7 @@ class Asking:
     async def same(self, problem: str, answer: str, options: Options) -> str | None:
         """Returns a digest of the rows that an answer returns; empty without rows."""
         found = await self._ran(problem, answer, options)
-        return None if isinstance(found, QueryError) else form(found)
+        return None if isinstance(found, QueryError) else await asyncio.to_thread(form, found)
 
     def score(
         self, problem: str, answer: str, gold: str, options: Options, *, subset: bool = False

@@ -72,18 +72,9 @@ class Database:
         return Rows(found.columns, found.rows, found.more, checked.ordered)
 
     async def run(self, query: str, bounds: Bounds = BOUNDS) -> Rows | QueryError:
-        """Runs a query in a thread, and waits for it little longer than it may take."""
-        begun: list[float] = []
-
-        def work() -> Rows | QueryError:
-            begun.append(monotonic())
-            return self.run_now(query, bounds)
-
-        running = asyncio.get_running_loop().run_in_executor(self._workers, work)
-        while not (await asyncio.wait({running}, timeout=1))[0]:
-            if begun and monotonic() - begun[0] > bounds.seconds:
-                return bounds.late  # a single step of it takes that long
-        return running.result()
+        """Runs a query in a thread, and waits for it."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._workers, self.run_now, query, bounds)
 
     def _samples(self, table: Table, count: int) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -112,7 +103,9 @@ def open_database(place: str, name: str = "") -> Database:
         file = _file(Path(expanduser(place)), name)
         found = file.stat()
         return _opened(str(file.resolve()), found.st_mtime_ns, found.st_size)
-    except (OSError, QueryError) as error:
+    except (OSError, ValueError) as error:  # such as that of an address which is none
+        if isinstance(error, InputError) and not isinstance(error, QueryError):
+            raise
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(
             f"cannot use {brief(place)!r} as a database ({why}); give a file of SQLite, or "

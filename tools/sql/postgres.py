@@ -96,6 +96,6 @@ class Postgres:
                 yield cursor
         except self._driver.errors.QueryCanceled:
             raise bounds.late from None
-        except (self._driver.Error, UnicodeError) as error:
+        except (self._driver.Error, ValueError, RecursionError, OverflowError) as error:
             said = getattr(getattr(error, "diag", None), "message_primary", None)
             raise QueryError(said or str(error) or type(error).__name__) from None

@@ -13,10 +13,20 @@ LONGEST = 10_000
 DEEPEST = 40
 """Nested brackets of a query (ours): its parser calls itself for each."""
 
+_OPENING = ("L_PAREN", "CASE", "L_BRACKET", "L_BRACE")
+_CLOSING = ("R_PAREN", "END", "R_BRACKET", "R_BRACE")
+MOST_LISTS = 8
+"""Nested square brackets (ours): the parser takes twice as long for each."""
 _CHANGES = ("Into", "Lock", "Command", "DML", "DDL")
 """Parts of a statement that is more than a question, as sqlglot names them."""
-_REACHING = re.compile(r"(?i)(?:pg|lo|txid)_|dblink|set_config|nextval|setval|\w*_?to_xml")
-"""Beginnings of functions of PostgreSQL that reach beyond the data: files, settings, sessions."""
+_REACHING = re.compile(
+    r"(?i)(?:pg|lo|txid|brin|gin|binary)_|lo(?:read|write)\b|ts_(?:stat|rewrite)|crosstab|connectby"
+    r"|xpath_table|dblink|postgres_fdw|http|current_setting|set_config|nextval|setval|\w*_?to_xml"
+)
+"""Beginnings of functions of PostgreSQL that reach beyond the data (files, settings, sessions) or
+run a query written as a text. Extensions may have more, so the role should have SELECT only."""
+_ESCAPED = re.compile(r"""(?i)(?<![\w$])u&["']""")
+"""Names and texts in which PostgreSQL reads escapes: the parser here does not know them."""
 _COLOUR = re.compile(r"\x1b\[\d{1,3}m")
 _UNKNOWN = re.compile(
     r"(?i)no such (column|table): ([^\n;]{1,100})|(column|relation) ([^\n;]{1,100}) does not exist"
@@ -44,6 +54,8 @@ def read_query(text: str, dialect: str) -> Query:
     """
     if len(text) > LONGEST:
         raise QueryError(f"a query of {len(text)} characters is too long; write {LONGEST} at most")
+    if dialect == "postgres" and _ESCAPED.search(text):
+        raise QueryError("U&'…' is not read here; write the letters themselves")
     glot: Any = import_module("sqlglot")  # it takes a moment, which lists of tasks do without
     try:
         _look_at(glot.tokenize(text, read=dialect))
@@ -67,9 +79,12 @@ def _look_at(tokens: Sequence[Any]) -> None:
     if not kinds or kinds[0] not in ("SELECT", "WITH", "L_PAREN"):
         begin = brief(tokens[0].text, 20) if kinds else "nothing"
         raise QueryError(f"only a SELECT is run here, and this begins with {begin!r}")
-    depth = deepest = 0
+    depth = deepest = lists = 0
     for kind in kinds:
-        depth += (kind in ("L_PAREN", "CASE")) - (kind in ("R_PAREN", "END"))
+        lists += (kind == "L_BRACKET") - (kind == "R_BRACKET")
+        if lists > MOST_LISTS:
+            raise QueryError(f"lists are nested deeper than {MOST_LISTS}; write a simpler query")
+        depth += (kind in _OPENING) - (kind in _CLOSING)
         deepest = max(deepest, depth)
     if deepest > DEEPEST:
         raise QueryError(f"the query is nested deeper than {DEEPEST} brackets; write a simpler one")

@@ -89,11 +89,18 @@ def fetched(columns: Sequence[str], rows: Iterable[Sequence[Any]], bounds: Bound
     for row in rows:
         if len(kept) == bounds.rows:
             return Rows(tuple(columns), tuple(kept), more=True)
-        size += sum(len(each) if isinstance(each, str | bytes) else 8 for each in row)
+        size += sum(8 if isinstance(each, _SMALL) else len(_sized(each)) for each in row)
         if size > bounds.size:
             raise QueryError(f"the result is larger than {bounds.size:,} bytes; select less of it")
         kept.append(tuple(row))
     return Rows(tuple(columns), tuple(kept))
+
+
+_SMALL = (int, float, type(None))
+
+
+def _sized(value: object) -> str | bytes:
+    return value if isinstance(value, str | bytes) else str(value)
 
 
 def cell(value: Any) -> str:

@@ -1,15 +1,23 @@
-"""SQLite, opened so that a query can read and do nothing else."""
+"""SQLite, opened so that a query can read and do nothing else, in a process of its own."""
 
+import json
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from thoughtgraph.tools.sql.results import MOST_TABLES, Bounds, QueryError, Rows, Table, fetched
 
+TOO_LARGE = "it takes too much memory; write a query that looks at less"
+GRACE = 0.5
+"""Seconds that the process of a query may take besides (ours)."""
 BUSY = 1.0
 """Seconds that a lock of another program is waited for (ours)."""
 STEPS = 1_000
@@ -72,7 +80,33 @@ class Sqlite:
         return found
 
     def rows(self, query: str, bounds: Bounds) -> Rows:
-        """Runs a query that was checked.
+        """Runs a query that was checked, in a process of its own, and waits for it.
+
+        Raises:
+            QueryError: It fails, or takes too much.
+        """
+        task = {"file": self._file and str(self._file), "query": query, "bounds": asdict(bounds)}
+        command = [sys.executable, "-P", "-m", f"{__package__}.sqlite_process"]
+        try:
+            done = subprocess.run(
+                command,
+                input=json.dumps(task),
+                capture_output=True,
+                text=True,
+                timeout=bounds.seconds + GRACE,
+            )
+        except subprocess.TimeoutExpired:
+            raise bounds.late from None
+        if done.returncode:  # it was ended by a limit
+            raise QueryError(TOO_LARGE)
+        reply = json.loads(done.stdout)
+        if "error" in reply:
+            raise QueryError(reply["error"])
+        rows = tuple(tuple(map(_cell, row)) for row in reply["rows"])
+        return Rows(tuple(reply["columns"]), rows, reply["more"])
+
+    def read(self, query: str, bounds: Bounds) -> Rows:
+        """Runs a query that was checked, in this process.
 
         Raises:
             QueryError: It fails, or takes too much.
@@ -121,6 +155,11 @@ def _authorized(action: int, first: str | None, second: str | None, *rest: str |
     return sqlite3.SQLITE_OK if fine else sqlite3.SQLITE_DENY
 
 
+def _cell(value: Any) -> Any:
+    """Returns a cell as SQLite gave it."""
+    return bytes.fromhex(value["bytes"]) if isinstance(value, dict) else value
+
+
 def _table(database: sqlite3.Connection, name: str) -> Table:
     columns = database.execute("SELECT name, type, pk FROM pragma_table_info(?)", [name]).fetchall()
     foreign = 'SELECT "from", "table", "to" FROM pragma_foreign_key_list(?)'
@@ -141,5 +180,7 @@ def _told(said: str, bounds: Bounds) -> QueryError:
         return bounds.late
     if said == "string or blob too big":
         said = f"a value is longer than {bounds.size:,} bytes; select other columns"
+    if said == "disk I/O error":
+        said = "it sorts too much, or the disk fails; write a query that looks at less"
     refused = said.startswith("not authorized")
     return QueryError(f"only reading is allowed here: {said}" if refused else said)
