@@ -1,14 +1,14 @@
 """Thought Rollback: reasoning that goes back to before a mistake (Chen and Li 2024, ICML).
 
     Require: question q, solutions wanted K, rollbacks into one thought U,
-             rollbacks a path may have left and still be analysed: path_rollbacks
+             path_rollbacks: a path that more rollbacks start from is not analysed again
 
     1  open <- {q}                                                    start
     2  while fewer than K solutions and a path is open                select
            take the open path made with most experiences, ties
            depth first; with `parallel` all open paths
     3      the path from the root to its last thought z_n is
-           analysed, once, unless more than path_rollbacks left it    analyse
+           analysed, once, unless path_rollbacks forbids it           analyse
     4      B <- the indexes of its bad steps                          extract_index
     5      m <- the first in B with fewer than U rollbacks to z_m-1   rollback
     6      if there is one, add a rollback edge from z_n to z_m-1,
@@ -70,7 +70,7 @@ async def faults_asked(
 
 
 async def analyse(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 3; under `single_call` the same answer names the bad steps, an empty one none."""
+    """Line 3; under `single_call` the same answer names the bad steps; an empty one names none."""
     apart = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
     asks, new = await faults_asked(step, state, "analyse", apart=apart)
     for said in await step.ask(asks):

@@ -105,7 +105,7 @@ async def compare(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def select(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 5; nothing while a limit has left states unjudged."""
+    """Line 5; nothing while a limit has left states unexpanded or unjudged."""
     settings, ruled = _settings(state), Tree()
     if unjudged(state) and settings.evaluate == "value":
         # A person may have added what is judged without asking.

@@ -9,11 +9,13 @@
        (nothing left to try in s)                                     backtrack
 
 The recursion is read off the tree (`thoughtgraph.nodes.depth_first`), so a search can be stopped,
-edited and resumed anywhere. Candidates are sorted by the generator's own score where the task asks
-for one. As in the official crosswords code, a state is judged when it is visited, and a candidate
-that alters what an earlier thought fixed is passed over. What the evaluator undervalues is lost
-with everything below it; `variant="no_prune"` descends regardless and `variant="no_backtrack"`
-follows the best candidate only (both are rows of the paper's Table 3).
+edited and resumed anywhere. Line 1 asks for nothing: a state of T thoughts is the output. Of a
+state's candidates at most `max_per_state` are visited, sorted by the generator's own score where
+the task asks for one; `outputs` and `max_records` end the search. As in the official crosswords
+code, a candidate is judged only when its turn comes, and one that alters what an earlier thought
+fixed is passed over unjudged. What the evaluator undervalues is lost with everything below it;
+`variant="no_prune"` judges but descends regardless, and `variant="no_backtrack"` follows the best
+candidate only, unjudged (both are rows of the paper's Table 3).
 """
 
 from collections import Counter
@@ -65,9 +67,9 @@ def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 2; where settings say so, an equal prompt repeats its proposals for nothing."""
+    """Line 2; with `reuse_proposals` an equal prompt gets the same proposals without a request."""
     key, tree = to_expand(state), state["thoughts"]
-    if not key:  # a person pruned it
+    if not key:  # a person pruned the state to expand
         return {}
     ask = expansion(step, key)
     reuses = _settings(state).reuse_proposals
@@ -87,7 +89,7 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def select(step: Step, state: SearchState) -> dict[str, Any]:
-    """Lines 1 and 3: records the state that was judged, then looks for the next candidate."""
+    """Lines 1 and 3: records the next state if it is judged, and prunes what is passed over."""
     passed, update = passed_over(step, state, current(state["thoughts"])), dict[str, Any]()
     after = _with(state, passed)
     key = next_state(after)
@@ -103,12 +105,12 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 3, part by part where the task judges so; a part judged before has its verdict."""
+    """Line 3; with `evaluate="inspect"` part by part, and no judged part is asked about again."""
     key, tree = next_state(state), state["thoughts"]
     if not key or not awaits_verdict(state, key):
         return {}  # a person has pruned it, or given it a value
     if passed := passed_over(step, state, siblings(tree, key)):
-        return {"thoughts": passed}  # next since a person pruned what was to be judged
+        return {"thoughts": passed}  # a person pruned the one before it
     asked = await questions(step, state, path_to(tree, key))
     if isinstance(asked, Verdict):
         return {"thoughts": {key: {"value": asked.value, "note": asked.label}}}
@@ -132,7 +134,7 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def backtrack(step: Step, state: SearchState) -> dict[str, Any]:
-    """Goes up to the deepest state with something left to try; ends the search without one."""
+    """Finds the deepest level with something left to try; ends the search without one."""
     passed = Tree()
     for level in levels(state["thoughts"]):
         passed |= passed_over(step, state, level)
@@ -222,8 +224,8 @@ async def questions(
 def record(state: SearchState, key: str) -> dict[str, Any]:
     """Returns what the verdict on a state changes: it is an output, gone into, or left.
 
-    With `prune` a state is continued when its value exceeds the threshold, otherwise always; so is
-    one that a person opened again.
+    With `prune` a state is continued only if its value exceeds the threshold or a person opened it
+    again; else always.
     """
     settings, number, thought = _settings(state), state["step"] + 1, state["thoughts"][key]
     greedy, reopened = settings.variant == "no_backtrack", thought.get("pruned_by") == ""
@@ -236,7 +238,7 @@ def record(state: SearchState, key: str) -> dict[str, Any]:
         "step": number,
         "usage": {"rounds": 1, **({"evaluated": 1} if "value" in thought else {})},
     }
-    # Not counted where it does not matter: that looks at the whole tree for each output.
+    # Counted only where their number can end the search: it takes a pass over the tree.
     wanted = status == "terminal" and settings.outputs
     done = wanted and _outputs(state["thoughts"]) + 1 == settings.outputs
     if done or (greedy and status == "terminal"):

@@ -2,15 +2,16 @@
 
 The stack of the recursion is the path from the root to the thought expanded last. The children of
 one expansion have consecutive ids, so a level is found by a look at the neighbours of a thought,
-and the levels of the stack by going up from the youngest thought.
+and the levels of the stack by going up from the youngest thought. What a person added comes later:
+it belongs to the level of its siblings.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import ROOT, Thought, Tree, living, path_to
+from thoughtgraph.tree import PERSON, ROOT, Thought, Tree, children_of, living, path_to
 
 Level = Sequence[Thought]
 """The thoughts that one expansion made, in the order of their creation."""
@@ -18,7 +19,7 @@ Level = Sequence[Thought]
 
 def levels(tree: Tree) -> Iterator[Level]:
     """Yields the levels of the stack, the deepest first; none below a pruned thought."""
-    path = path_to(tree, str(len(tree) - 1))
+    path = path_to(tree, next(key for key in reversed(tree) if not _is_added(tree[key])))
     alive = [*takewhile(lambda thought: thought["status"] != "pruned", path)]
     for thought in reversed(path[: len(alive) + 1]):
         yield siblings(tree, thought["id"])
@@ -26,13 +27,23 @@ def levels(tree: Tree) -> Iterator[Level]:
 
 def siblings(tree: Tree, key: str) -> Level:
     """Returns a thought and those that were made together with it."""
-    first = last = int(key)
     parent = tree[key]["parent"]
+    if _is_added(tree[key]):
+        made = (t["id"] for t in children_of(tree, parent or ROOT) if not _is_added(t))
+        key = next(made, key)
+    first = last = int(key)
     while first > 1 and tree[str(first - 1)]["parent"] == parent:
         first -= 1
     while last + 1 < len(tree) and tree[str(last + 1)]["parent"] == parent:
         last += 1
-    return [tree[str(at)] for at in range(first, last + 1)]
+    later = islice(tree.values(), last + 1, None)
+    added = (t for t in later if "created_by" in t and t["parent"] == parent and _is_added(t))
+    return [*(tree[str(at)] for at in range(first, last + 1)), *added]
+
+
+def _is_added(thought: Thought) -> bool:
+    """Returns whether a person added a thought."""
+    return thought.get("created_by", {}).get("node") == PERSON
 
 
 def latest(tree: Tree) -> str:

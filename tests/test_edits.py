@@ -17,7 +17,8 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.edits import BELOW
 from thoughtgraph.graphs.tot_bfs import frontier
-from thoughtgraph.nodes.depth_first import next_state
+from thoughtgraph.nodes.depth_first import levels, next_state
+from thoughtgraph.tree import PERSON, Tree, grow, merge_thoughts, root
 
 LIMITS = {"limit_requests": 40, "limit_thoughts": 60}
 ALONE: Any = {"configurable": {"thread_id": "alone"}}
@@ -276,3 +277,13 @@ async def test_a_plan_that_a_person_drops_is_gone_back_from_with_siblings_made_a
     await edit(graph, "evaluate", {chunk: PRUNE})
     out = await rest(graph)
     assert not tg.children_of(out["tree"], chunk) and out["stop_reason"]
+
+
+def test_a_thought_added_to_a_level_is_tried_beside_its_siblings() -> None:
+    tree: Tree = {"0": root()}
+    for parent, texts in (("0", "abc"), ("1", "de")):
+        tree = merge_thoughts(tree, [grow(tree, parent, [{"text": each} for each in texts])])
+    own = {"text": "mine", "created_by": {"node": PERSON}}
+    tree = merge_thoughts(tree, [grow(tree, "0", [own])])
+    stack = [[thought["id"] for thought in level] for level in levels(tree)]
+    assert stack == [["4", "5"], ["1", "2", "3", "6"]]
