@@ -226,7 +226,7 @@ async def test_what_makes_no_sense_is_one_line_and_changes_nothing() -> None:
             await graph.aupdate_state(THREAD, values, as_node="generate")
         assert "\n" not in str(refused.value)
     assert (await graph.aget_state(THREAD)).values == before
-    with pytest.raises(tg.InputError, match="no search here"):
+    with pytest.raises(tg.InputError, match="holds no search"):
         await graph.aupdate_state(ALONE, {"thoughts": {"1": PRUNE}}, as_node="select")
 
 
