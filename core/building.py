@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from inspect import signature
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -20,6 +21,7 @@ from thoughtgraph.llm.limiter import Rates
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.llm.store import AnswerStore, Replay, SqliteStore
+from thoughtgraph.method import Method
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.run import Run
 from thoughtgraph.settings.marks import Exact
@@ -31,6 +33,16 @@ Model = str | BaseChatModel | ChatPort
 SUPERSTEPS = 2**31 - 1
 """LangGraph's own limit (its default is 10,007): no search gets there, so only our limits end
 one."""
+
+
+def load(name: str) -> Method:
+    """Imports a method.
+
+    Raises:
+        UnknownName: There is no such method.
+    """
+    imported: Method = resolve_name(f"thoughtgraph.graphs.{registry.METHODS[name].method}")
+    return imported
 
 
 def build(
@@ -88,7 +100,7 @@ def build(
             oracle is none or would never be asked; or a setting is outside its bounds.
         ModelUnavailable: The embedded model cannot be had here.
     """
-    found = registry.method(method)
+    found = load(method)
     known = found.settings.model_fields.keys()
     for name in settings.keys() - known:
         arguments = signature(build).parameters.keys() - {"settings"}
@@ -147,7 +159,7 @@ def check_served_context(graph: str, context: Mapping[str, Any]) -> None:
     """
     if graph not in registry.METHODS:
         return
-    policy, found = Policy.from_environment(), registry.method(graph)
+    policy, found = Policy.from_environment(), load(graph)
     closed = sorted(context.keys() & set(operators(found.settings)))
     if closed:
         raise InputError(f"setting {closed[0]!r} is the operator's; leave it out")

@@ -8,20 +8,10 @@ from thoughtgraph.entries import DEFAULT_METHODS, METHODS, MethodEntry
 from thoughtgraph.task_entries import TASKS, TaskEntry
 
 if TYPE_CHECKING:
-    from thoughtgraph.method import Method
     from thoughtgraph.settings import Settings
     from thoughtgraph.task import Task
 
-__all__ = [
-    "DEFAULT_METHODS",
-    "METHODS",
-    "TASKS",
-    "MethodEntry",
-    "TaskEntry",
-    "method",
-    "settings",
-    "task",
-]
+__all__ = ["DEFAULT_METHODS", "METHODS", "TASKS", "MethodEntry", "TaskEntry", "settings", "task"]
 
 
 def settings(name: str) -> "type[Settings]":
@@ -32,16 +22,6 @@ def settings(name: str) -> "type[Settings]":
     """
     found: type[Settings] = resolve_name(f"thoughtgraph.settings.{METHODS[name].settings}")
     return found
-
-
-def method(name: str) -> "Method":
-    """Imports a method, and LangGraph with it.
-
-    Raises:
-        UnknownName: There is no such method.
-    """
-    imported: Method = resolve_name(f"thoughtgraph.graphs.{METHODS[name].method}")
-    return imported
 
 
 @cache

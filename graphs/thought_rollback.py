@@ -4,7 +4,7 @@
              path_rollbacks: a path that more rollbacks start from is not analysed again
 
     1  open <- {q}                                                    start
-    2  while fewer than K solutions and a path is open                select
+    2  while fewer than K paths have ended and one is open            select, begin
            take the open path made with most experiences, ties
            depth first; with `parallel` all open paths
     3      the path from the root to its last thought z_n is

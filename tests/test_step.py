@@ -18,7 +18,7 @@ from support.searches import THREAD
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.building import Graph
+from thoughtgraph.building import Graph, load
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.method_graph import method_graph
@@ -142,8 +142,8 @@ async def test_an_answer_to_something_else_is_not_taken() -> None:
     order = [0, 1, 2]
     model = ScriptedChat(reply=lambda call: f"about {call.prompt}")
     run = Run(
-        registry.method("tot_bfs"),
-        registry.method("tot_bfs").settings,
+        load("tot_bfs"),
+        load("tot_bfs").settings,
         port_for,
         task=LETTERS,
         model=port_for(model),
