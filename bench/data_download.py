@@ -208,5 +208,8 @@ def _size(archive: zipfile.ZipFile | tarfile.TarFile, member: str) -> int:
 
 def _content(archive: zipfile.ZipFile | tarfile.TarFile, member: str) -> IO[bytes]:
     if isinstance(archive, zipfile.ZipFile):
-        return archive.open(member)
+        try:
+            return archive.open(member)
+        except OSError as error:  # it names a place before its beginning
+            raise DataUnavailable(f"the archive cannot be read ({type(error).__name__})") from error
     return cast("IO[bytes]", archive.extractfile(member))
