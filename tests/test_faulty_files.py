@@ -107,7 +107,7 @@ def test_answers_that_no_disk_takes_end_the_run(
         with monkeypatch.context() as meanwhile:
             meanwhile.setattr(SqliteStore, "put", full)
             _, _, err = command("solve", "--resume", run, "--quiet")
-        assert "No space left" in told(err) and "make room" in err
+        assert "No space left" in told(err) and "free disk space" in err
         assert command("solve", "--resume", run, "--quiet")[0] == 0
 
 

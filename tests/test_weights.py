@@ -155,7 +155,7 @@ def test_what_cannot_be_is_named_with_a_remedy(site: Path, cache: Path, tmp_path
 def test_nothing_is_downloaded_unasked(cache: Path) -> None:
     with publisher() as (url, ranges):
         remote = replace(FAKE, url=url)
-        with refused("unasked", "thoughtgraph solve", "local:smollm2"):
+        with refused("unasked", "thoughtgraph demo", "local:smollm2"):
             obtain(remote, cache)
         with pytest.raises(KeyboardInterrupt):
             obtain(remote, cache, progress=Told(stop_at=0))
