@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from thoughtgraph.answers import Scores
 from thoughtgraph.bench import crossword_scores
 from thoughtgraph.bench.formulas import same_formula, value
-from thoughtgraph.task import Checks, Scores, Task
+from thoughtgraph.task import Checks, Task
 from thoughtgraph.tasks.answer_text import normalize_answer
 from thoughtgraph.tasks.fever import label
 from thoughtgraph.tasks.game24.game24 import Game24

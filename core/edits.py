@@ -32,7 +32,7 @@ MOST_NEW = 100
 """Thoughts that one edit may add (ours)."""
 
 
-def grown(tree: Tree, writes: Sequence[Any], method: MethodEntry, *, trusted: bool) -> Tree:
+def fold_writes(tree: Tree, writes: Sequence[Any], method: MethodEntry, *, trusted: bool) -> Tree:
     """Folds what nodes and persons write into the tree: the reducer of the channel `thoughts`.
 
     Args:

@@ -278,3 +278,8 @@ def _limit(result: Mapping[str, Any]) -> str:
     if not name.startswith(LIMIT_PREFIX):
         return name and f"the method's own bound{size}"
     return f"the limit on {name.removeprefix(LIMIT_PREFIX)}{size}"
+
+
+def with_note(thought: Mapping[str, Any], note: str) -> str:
+    """Returns a thought's note with another after it."""
+    return f"{thought['note']}; {note}" if thought.get("note") else note

@@ -13,7 +13,7 @@ from langgraph.channels import BinaryOperatorAggregate, DeltaChannel
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
-from thoughtgraph.edits import grown
+from thoughtgraph.edits import fold_writes
 from thoughtgraph.entries import MethodEntry
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.prices import Prices
@@ -136,7 +136,7 @@ def with_tree(state: type, method: MethodEntry, *, trusted: bool) -> type:
         method: The method, which says what edits it can use.
         trusted: Whether a person may change fields that only nodes write otherwise.
     """
-    reducer = partial(grown, method=method, trusted=trusted)
+    reducer = partial(fold_writes, method=method, trusted=trusted)
     channel = DeltaChannel(reducer, dict, snapshot_frequency=SNAPSHOT)
     fields: dict[str, Any] = {**state.__annotations__, "thoughts": Annotated[Tree, channel]}
     return TypedDict(state.__name__, fields, total=False)  # type: ignore[no-any-return,operator]

@@ -20,8 +20,6 @@ RAW_LIMIT = 4_000
 TEXT_LIMIT = 20_000
 """Characters of a thought's text, answer or action that are kept (ours): several times what the
 default of 1,000 tokens a completion can give, so that only a broken or hostile model meets it."""
-PROPOSAL_LIMIT = 300
-"""Thoughts that one expansion may propose (ours): several times what the published prompts give."""
 
 Status = Literal["open", "expanded", "pruned", "terminal"]
 
@@ -212,11 +210,6 @@ def _merge(old: Thought | None, new: Thought) -> Thought:
 def root() -> Thought:
     """Returns the root: the empty partial solution."""
     return {"id": ROOT, "parent": None, "depth": 0, "text": "", "status": "open"}
-
-
-def with_note(thought: Thought, note: str) -> str:
-    """Returns a thought's note with another after it."""
-    return f"{thought['note']}; {note}" if thought.get("note") else note
 
 
 def path_to(tree: Tree, key: str) -> list[Thought]:

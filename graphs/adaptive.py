@@ -52,7 +52,7 @@ from thoughtgraph.planning import Plans
 from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import Expansion, SearchState
-from thoughtgraph.task import told
+from thoughtgraph.task import maybe_await
 from thoughtgraph.tree import ROOT, Path, Thought, cut, living, path_to, texts
 from thoughtgraph.usage import add_usage
 
@@ -243,7 +243,7 @@ async def _followed(step: Step, state: SearchState, path: Path, written: str) ->
             fault = f"E_LIMIT: a plan has at most {most} steps"
             break
         ran = step.task(Plans).execute(state["problem"], [*path, *taken], [line], settings)
-        ruling = await told(ran)
+        ruling = await maybe_await(ran)
         if not ruling.accepted:
             fault, malformed = cut(f"{ruling.code}: {ruling.reason}"), ruling.malformed
             break

@@ -40,12 +40,13 @@ from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.rollback import paths, schedule
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
+from thoughtgraph.outcome import with_note
 from thoughtgraph.reasoning import TWO_CALLS, Faults, Reviews
 from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import Ensemble, RollbackSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Question, told
-from thoughtgraph.tree import Thought, Tree, cut, merge_thoughts, path_to, shortened, with_note
+from thoughtgraph.task import Question, maybe_await
+from thoughtgraph.tree import Thought, Tree, cut, merge_thoughts, path_to, shortened
 
 BACK = "step {step} is bad: back to thought {to}"
 SURPLUS = "ended after the last solution that was wanted"
@@ -58,7 +59,7 @@ async def faults_asked(
     task, asks, known = step.task(Reviews), list[Ask[Faults]](), Tree()
     for due in schedule.due_at(state, role):
         path = path_to(state["thoughts"], due.thought)
-        asked: Question[Faults] | Faults = await told(
+        asked: Question[Faults] | Faults = await maybe_await(
             task.analyse(state["problem"], path, state["settings"])
         )
         if isinstance(asked, Faults):

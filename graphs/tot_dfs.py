@@ -51,7 +51,7 @@ from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import Expansion, SearchState
-from thoughtgraph.task import Inspects, Judged, Question, Values, Verdict, extras, told
+from thoughtgraph.task import Inspects, Judged, Question, Values, Verdict, extras, maybe_await
 from thoughtgraph.tree import Path, Status, Thought, Tree, children_of, cut, merge_thoughts, path_to
 from thoughtgraph.usage import add_counts
 
@@ -217,7 +217,7 @@ async def questions(
     problem, settings = state["problem"], state["settings"]
     if _settings(state).evaluate == "inspect":
         return step.task(Inspects).inspect(problem, path, settings)
-    asked: Judged = await told(step.task(Values).value(problem, path, settings))
+    asked: Judged = await maybe_await(step.task(Values).value(problem, path, settings))
     return asked if isinstance(asked, Verdict) else [asked]
 
 

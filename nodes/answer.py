@@ -6,13 +6,14 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage
 from langgraph.types import Overwrite
 
+from thoughtgraph.answers import Plausible
 from thoughtgraph.llm.prices import unpriced
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import Tally
 from thoughtgraph.outcome import DENIED, limit_reached, note_of, sentence
 from thoughtgraph.state import REPLY, SearchState
-from thoughtgraph.task import Checks, Outputs, Plausible, Task, told
+from thoughtgraph.task import Checks, Outputs, Task, maybe_await
 from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts, path_to, shortened
 from thoughtgraph.usage import Usage, add_usage, report
 
@@ -76,7 +77,7 @@ async def _looked_at(step: Step, state: SearchState, found: str | None) -> Thoug
     task = step.task(Task)
     if found is None or not isinstance(task, Plausible):
         return {}
-    verdict = await told(task.plausible(state["problem"], found, state["settings"]))
+    verdict = await maybe_await(task.plausible(state["problem"], found, state["settings"]))
     return {"plausible": verdict.value > 0, "returned": verdict.label}
 
 

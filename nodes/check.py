@@ -8,7 +8,7 @@ from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_fields, verdicts_in, words_of
 from thoughtgraph.outcome import DENIED, FAILED, GOOD, POOR
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Checks, Judged, Judges, Verdict, told
+from thoughtgraph.task import Checks, Judged, Judges, Verdict, maybe_await
 from thoughtgraph.tree import Thought
 
 RIGHT, WRONG = 1.0, 0.0
@@ -78,7 +78,7 @@ async def _ask_model(step: Step, state: SearchState, key: str) -> Thought | None
     """Returns the verdict of the model; None where it may not be asked."""
     answer = state["thoughts"][key].get("answer") or ""
     asked = step.task(Judges).judge(state["problem"], answer, state["settings"])
-    question: Judged = await told(asked)
+    question: Judged = await maybe_await(asked)
     if isinstance(question, Verdict):
         return {"value": RIGHT if question.value > 0 else WRONG, "note": question.label}
     state_key = state_key_of(question.prompt)

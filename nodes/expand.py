@@ -11,7 +11,6 @@ from thoughtgraph.run import Run
 from thoughtgraph.state import Expansion, SearchState
 from thoughtgraph.task import Answers, Proposes, Question, Samples
 from thoughtgraph.tree import (
-    PROPOSAL_LIMIT,
     Thought,
     Tree,
     bounded,
@@ -23,6 +22,9 @@ from thoughtgraph.tree import (
 from thoughtgraph.usage import add_counts
 
 T = TypeVar("T")
+
+PROPOSAL_LIMIT = 300
+"""Thoughts that one expansion may propose (ours): several times what the published prompts give."""
 
 
 class Drafts(NamedTuple):

@@ -15,7 +15,7 @@ from thoughtgraph.edits import checked_edit
 from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.decisions import decided, requested
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.outcome import REFUSED
+from thoughtgraph.outcome import REFUSED, with_note
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.task import Checks, Task
@@ -27,7 +27,6 @@ from thoughtgraph.tree import (
     Tree,
     cut,
     merge_thoughts,
-    with_note,
 )
 
 Candidates = Callable[[Any], Sequence[str]]

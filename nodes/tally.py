@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from thoughtgraph.answers import Same
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import By, Vote, vote
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Same, Task, told
+from thoughtgraph.task import Task, maybe_await
 from thoughtgraph.tree import ROOT, Thought, path_to
 
 Tally = Callable[[SearchState, str], list[Vote]]
@@ -26,7 +27,9 @@ async def with_ballots(step: Step, thoughts: Sequence[Mapping[str, Any]]) -> lis
         return [*map(dict, thoughts)]
     for answer in dict.fromkeys(each.get("answer") for each in thoughts):
         if answer is not None:
-            forms[answer] = await told(task.same(state["problem"], answer, state["settings"]))
+            forms[answer] = await maybe_await(
+                task.same(state["problem"], answer, state["settings"])
+            )
     return [{**each, "ballot": forms.get(each.get("answer"))} for each in thoughts]
 
 

@@ -10,7 +10,7 @@ from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_fields, verdict_json, verdicts_in
 from thoughtgraph.settings.tot import TotBfsSettings
-from thoughtgraph.task import Judged, Prompt, Question, Values, Verdict, told
+from thoughtgraph.task import Judged, Prompt, Question, Values, Verdict, maybe_await
 from thoughtgraph.tree import Tree, path_to, texts
 
 DUPLICATE = "the same partial solution was created before in this step"
@@ -41,7 +41,7 @@ async def judgements(step: Step, new_states: Sequence[str]) -> Judgements:
         if new and line in seen:
             found.known[thought] = {"value": 0.0, "note": DUPLICATE}
         elif new:
-            asked: Judged = await told(task.value(state["problem"], path, state["settings"]))
+            asked: Judged = await maybe_await(task.value(state["problem"], path, state["settings"]))
             if isinstance(asked, Question):
                 prompt: Prompt | None = asked.prompt
             else:

@@ -141,7 +141,7 @@ class Reasoning(ABC):
         """Asks for a score of the path from 0 to 1."""
         values = {"topic": self.topic, "question": problem, "count": counted(path)}
         text = fill("rollback/score", **values, steps=numbered(path))
-        return Question(Prompt(text, system=load("rollback/analyse_system")), _scored)
+        return Question(Prompt(text, system=load("rollback/analyse_system")), step_score)
 
     def _read(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         step = unlabelled(single_step(text, len(path) + 1))
@@ -225,7 +225,8 @@ def score_of(text: str) -> float | None:
     return value if 0 <= value <= 1 else None
 
 
-def _scored(samples: Sequence[str]) -> Verdict:
+def step_score(samples: Sequence[str]) -> Verdict:
+    """Reads the score of a path's last step; one that cannot be read counts half."""
     value = score_of(samples[0])
     return Verdict(UNSCORED, UNREAD, malformed=1) if value is None else Verdict(value)
 

@@ -9,7 +9,7 @@ from thoughtgraph.prompts import fill, worked_examples
 from thoughtgraph.task import Options, Prompt
 from thoughtgraph.tasks.answer_text import marks, own_part, read_stated
 from thoughtgraph.tasks.choices import letter
-from thoughtgraph.tasks.formulas import formula, theorem_answer
+from thoughtgraph.tasks.formula_answers import formula, theorem_answer
 from thoughtgraph.tasks.number_answers import marked_number
 from thoughtgraph.tasks.rollback_prompts import Reasoning
 from thoughtgraph.tasks.zero_shot import ZeroShot

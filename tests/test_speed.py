@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from thoughtgraph.bench.speed import __main__ as command
-from thoughtgraph.bench.speed.checkpoints import GROWTHS, grown_in_sqlite
+from thoughtgraph.bench.speed.checkpoint_growth import GROWTHS, grown_in_sqlite
 from thoughtgraph.bench.speed.figures import Conditions, Figure
 
 

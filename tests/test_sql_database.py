@@ -20,8 +20,8 @@ from thoughtgraph.tasks.sql.rows import form, matches
 from thoughtgraph.tasks.sql.sql import Sql
 from thoughtgraph.tools.sql.database import Database, open_database
 from thoughtgraph.tools.sql.queries import read_query
-from thoughtgraph.tools.sql.results import Bounds, QueryError, Rows
 from thoughtgraph.tools.sql.sql_tools import sql_tools
+from thoughtgraph.tools.sql.tables import Bounds, QueryError, Rows
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT {} FROM c {}"
 ESCAPES = "\x1b[2J\x1b]0;owned\x07\u202e"

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 from numbers import Real
@@ -11,7 +11,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from thoughtgraph.errors import InputError
+from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.tools.one_line import one_line
 
 
@@ -161,3 +161,37 @@ def _object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return given if isinstance(given, dict) and given.keys() <= set(names) else None
+
+
+def with_costs(own: Sequence[Priced], extra: object, costs: Mapping[str, Cost]) -> list[Priced]:
+    """Returns the tools of a run, its own and the user's, at the prices that are asked for.
+
+    Args:
+        own: Those that the task brings.
+        extra: The user's, a list of LangChain tools; one without a price costs 1 a call.
+        costs: What tools cost, by name; the others keep their price.
+
+    Raises:
+        InputError: The user's are no list of LangChain tools.
+        UnknownName: A price is given for a tool that there is not.
+    """
+    tools = [*own, *_checked_tools(extra)]
+    names = [each.name for each in tools]
+    for name in costs:
+        if name not in names:
+            raise UnknownName("tool", name, names)
+    return [replace(each, cost=costs.get(each.name, each.cost)) for each in tools]
+
+
+def _checked_tools(extra: object) -> list[Priced]:
+    # One tool alone may be gone through as well, field by field.
+    if isinstance(extra, str) or not isinstance(extra, Sequence):
+        kind = type(extra).__name__
+        raise InputError(f"a {kind} is no list of tools; give tools=[…], each a LangChain tool")
+    for each in extra:
+        if not isinstance(each, BaseTool | Priced):
+            raise InputError(
+                f"{each!r} is no LangChain tool; make it one with langchain_core.tools.tool, and "
+                "wrap it in Priced to say what it costs"
+            )
+    return [Priced(each) if isinstance(each, BaseTool) else each for each in extra]

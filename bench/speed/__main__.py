@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from thoughtgraph.bench.speed import checkpoints, embedded_model, game24_searches
+from thoughtgraph.bench.speed import checkpoint_growth, embedded_model, game24_searches
 from thoughtgraph.bench.speed.figures import Conditions, Figure, Unavailable
 
 
@@ -37,7 +37,7 @@ MEASUREMENTS: Mapping[str, Measurement] = {
         "COUNT puzzles at once on a server that answers at once, beside a plain loop",
     ),
     "checkpoints": Measurement(
-        *(checkpoints.measured, 10_000, 300),
+        *(checkpoint_growth.measured, 10_000, 300),
         "bytes of SQLite and CPU time of a thought of 250 bytes, as trees grow to COUNT thoughts",
     ),
     "embedded": Measurement(

@@ -15,7 +15,7 @@ from thoughtgraph.outcome import StopReason
 from thoughtgraph.planning import Plans, Ruling
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
 from thoughtgraph.state import Expansion, PlanState
-from thoughtgraph.task import told
+from thoughtgraph.task import maybe_await
 from thoughtgraph.tree import ROOT, Path, Tree, children_of, cut, living, merge_thoughts, path_to
 
 DEAD_END = "no continuation was accepted"
@@ -132,7 +132,7 @@ async def _ruled(task: Plans, state: PlanState, path: Path, steps: Sequence[str]
     before = sum(len(thought["text"].split("\n")) for thought in path)
     if before + len(steps) > settings.max_steps:
         return _refused(steps, f"a plan has at most {settings.max_steps} steps")
-    ruling = await told(task.execute(state["problem"], path, steps, state["settings"]))
+    ruling = await maybe_await(task.execute(state["problem"], path, steps, state["settings"]))
     deepest = settings.limit_depth
     if ruling.accepted and ruling.answer is None and len(path) + 1 == deepest:
         return _refused(steps, f"the plan does not end within the depth limit of {deepest}")

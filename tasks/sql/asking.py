@@ -14,7 +14,7 @@ from thoughtgraph.tasks.sql.chains import query_in
 from thoughtgraph.tasks.sql.rows import form, matches
 from thoughtgraph.tasks.zero_shot import LONGEST_QUESTION, follow_up
 from thoughtgraph.tools.sql.database import Database, open_database
-from thoughtgraph.tools.sql.results import Bounds, QueryError, Rows
+from thoughtgraph.tools.sql.tables import Bounds, QueryError, Rows
 from thoughtgraph.tree import Path
 
 SHOWN = 20

@@ -6,7 +6,7 @@ from itertools import combinations, islice
 from numbers import Real
 from typing import Any
 
-from thoughtgraph.tools.sql.results import Rows
+from thoughtgraph.tools.sql.tables import Rows
 
 MOST = 1_000
 """Choices of columns that are tried (ours)."""

@@ -13,10 +13,10 @@ from thoughtgraph.prompts import fill
 from thoughtgraph.reasoning import TWO_CALLS, Faults
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
-from thoughtgraph.tasks.rollback_prompts import UNREAD, UNSCORED, bad_steps, numbered, score_of
-from thoughtgraph.tasks.sql.acting import Acting
+from thoughtgraph.tasks.rollback_prompts import bad_steps, numbered, step_score
 from thoughtgraph.tasks.sql.chains import Part, chained, part_of, parts_in
-from thoughtgraph.tools.sql.results import QueryError, Rows
+from thoughtgraph.tasks.sql.trajectories import Acting
+from thoughtgraph.tools.sql.tables import QueryError, Rows
 from thoughtgraph.tree import Path, cut, texts
 
 VALUES = {"sure": 20.0, "likely": 1.0, "impossible": 0.001}
@@ -122,7 +122,7 @@ class Sql(Acting):
         """Returns what to ask for the score of a path's parts, from 0 to 1; else as of actions."""
         if style != "level_tot":
             return super().estimate(problem, path, style, options)
-        return Question(self._prompt("score", problem, path, options), _scored)
+        return Question(self._prompt("score", problem, path, options), step_score)
 
     # Plans
 
@@ -183,8 +183,3 @@ def _valued(samples: Sequence[str]) -> Verdict:
     words = judgements.verdicts(samples, VALUES)
     total = sum(VALUES.get(word, VALUES["likely"]) for word in words)
     return Verdict(total, ", ".join(words), words.count("?"))
-
-
-def _scored(samples: Sequence[str]) -> Verdict:
-    value = score_of(samples[0])
-    return Verdict(UNSCORED, UNREAD, malformed=1) if value is None else Verdict(value)

@@ -9,7 +9,7 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Hints
 from thoughtgraph.context import effective
 from thoughtgraph.errors import ThoughtgraphError
-from thoughtgraph.task import Opens, Question, told
+from thoughtgraph.task import Opens, Question, maybe_await
 from thoughtgraph.tasks.numbers import canonical, numbers_in, tidy
 from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, unlabelled
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
@@ -119,7 +119,7 @@ def _reader(call: Callable[..., object], names: list[str], task: str, problem: s
         }
         asked = call(**{name: given.get(name, known.get(name)) for name in names})
         if inspect.isawaitable(asked):
-            asked = asyncio.run(told(asked))
+            asked = asyncio.run(maybe_await(asked))
         return [each.read([text]) for each in _questions(asked)] or asked
 
     return read

@@ -10,8 +10,8 @@ from time import monotonic
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.sql.postgres import Postgres
 from thoughtgraph.tools.sql.queries import hint, read_query
-from thoughtgraph.tools.sql.results import Bounds, QueryError, Rows, Table, brief, cell
 from thoughtgraph.tools.sql.sqlite import Sqlite
+from thoughtgraph.tools.sql.tables import Bounds, QueryError, Rows, Table, brief, cell
 
 LONGEST_SCHEMA = 30_000
 """Characters of a schema that a prompt shows (ours)."""

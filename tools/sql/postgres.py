@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.sql.results import MOST_TABLES, Bounds, QueryError, Rows, Table, fetched
+from thoughtgraph.tools.sql.tables import MOST_TABLES, Bounds, QueryError, Rows, Table, fetched
 
 UNREACHED = "the database cannot be reached"
 _TABLES = f"""

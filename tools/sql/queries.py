@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from thoughtgraph.tools.sql.results import QueryError, Table, brief
+from thoughtgraph.tools.sql.tables import QueryError, Table, brief
 
 LONGEST = 10_000
 """Characters of a query (ours)."""
@@ -106,10 +106,13 @@ def hint(error: str, tables: Sequence[Table]) -> str:
     found = _UNKNOWN.search(error)
     if found is None:
         return ""
-    kind, name = (found[1] or found[3]).lower(), bare((found[2] or found[4]).rpartition(".")[2])
+    kind, name = (
+        (found[1] or found[3]).lower(),
+        plain_name((found[2] or found[4]).rpartition(".")[2]),
+    )
     if kind != "column":
         return nearest(name, [table.name for table in tables])
-    having = [t.name for t in tables if name in (bare(column) for column, _ in t.columns)]
+    having = [t.name for t in tables if name in (plain_name(column) for column, _ in t.columns)]
     if having:
         return f"; {brief(name)} is a column of {', '.join(map(brief, having[:5]))}"
     return nearest(name, [f"{t.name}.{column}" for t in tables for column, _ in t.columns])
@@ -117,12 +120,12 @@ def hint(error: str, tables: Sequence[Table]) -> str:
 
 def nearest(name: str, known: Sequence[str]) -> str:
     """Returns the names like one; of those with a dot, what stands behind it is compared."""
-    plain = {each: bare(each.rpartition(".")[2]) for each in known[:5_000]}
-    close = get_close_matches(brief(bare(name)), [*plain.values()], n=3, cutoff=0.5)
+    plain = {each: plain_name(each.rpartition(".")[2]) for each in known[:5_000]}
+    close = get_close_matches(brief(plain_name(name)), [*plain.values()], n=3, cutoff=0.5)
     near = [each for word in dict.fromkeys(close) for each, own in plain.items() if own == word]
     return f"; there is {', '.join(map(brief, near[:3]))}" if near else ""
 
 
-def bare(name: str) -> str:
+def plain_name(name: str) -> str:
     """Returns a name by which it is compared: without quotes and case."""
     return name.strip().strip('"`').casefold()

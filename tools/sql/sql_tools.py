@@ -6,8 +6,8 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from thoughtgraph.tools.costs import Priced
 from thoughtgraph.tools.sql.database import Database
-from thoughtgraph.tools.sql.queries import bare, nearest
-from thoughtgraph.tools.sql.results import QueryError, brief
+from thoughtgraph.tools.sql.queries import nearest, plain_name
+from thoughtgraph.tools.sql.tables import QueryError, brief
 
 SHOWN = 10
 """Rows of an observation (ours)."""
@@ -27,7 +27,7 @@ def sql_tools(database: Database) -> list[Priced]:
     Args:
         database: What they look at.
     """
-    by_name = {bare(each.name): each for each in database.tables}
+    by_name = {plain_name(each.name): each for each in database.tables}
 
     def list_tables() -> Observed:
         """Lists the tables."""
@@ -35,12 +35,12 @@ def sql_tools(database: Database) -> list[Priced]:
 
     def describe_table(table: str) -> Observed:
         """Shows a table's columns with their types and keys."""
-        found = by_name.get(bare(table))
+        found = by_name.get(plain_name(table))
         return _unknown(table) if found is None else _seen(found.shown({}))
 
     def sample_rows(table: str) -> Observed:
         """Shows three rows of a table."""
-        found = by_name.get(bare(table))
+        found = by_name.get(plain_name(table))
         return (
             _unknown(table) if found is None else run_query(f"SELECT * FROM {found.name} LIMIT 3")
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from thoughtgraph.tools.sql.results import MOST_TABLES, Bounds, QueryError, Rows, Table, fetched
+from thoughtgraph.tools.sql.tables import MOST_TABLES, Bounds, QueryError, Rows, Table, fetched
 
 TOO_LARGE = "it takes too much memory; write a query that looks at less"
 GRACE = 0.5
@@ -132,7 +132,7 @@ class Sqlite:
         except QueryError:
             raise
         except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError, OSError) as error:
-            raise _told(str(error), bounds) from None
+            raise _query_error(str(error), bounds) from None
 
     def _connected(self) -> sqlite3.Connection:
         if self._file is not None:
@@ -175,7 +175,7 @@ def _quoted(name: str) -> str:
     return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
 
 
-def _told(said: str, bounds: Bounds) -> QueryError:
+def _query_error(said: str, bounds: Bounds) -> QueryError:
     if said == "interrupted":
         return bounds.late
     if said == "string or blob too big":

@@ -11,11 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from thoughtgraph.tools.sql.results import Bounds, QueryError
 from thoughtgraph.tools.sql.sqlite import TOO_LARGE, Sqlite
+from thoughtgraph.tools.sql.tables import Bounds, QueryError
 
-MEMORY = 150 << 20
-"""Bytes that a query may use (ours)."""
+MEMORY, COPIES = 140 << 20, 10
+"""Bytes that a query may use besides its result, and copies of that on the way here (ours)."""
 TEMPORARY = 100 << 20
 """Bytes of a file in which SQLite sorts (ours)."""
 
@@ -33,7 +33,7 @@ def main() -> None:
         reply = {"error": str(error)}
     except MemoryError:
         reply = {"error": TOO_LARGE}
-    json.dump(reply, sys.stdout)
+    sys.stdout.write(json.dumps(reply))
 
 
 def _plain(value: object) -> object:
@@ -48,7 +48,7 @@ def _limit(bounds: Bounds) -> None:
     resource = import_module("resource")
     seconds = int(bounds.seconds) + 1
     for kind, most in (
-        (resource.RLIMIT_DATA, MEMORY),
+        (resource.RLIMIT_DATA, MEMORY + COPIES * bounds.size),
         (resource.RLIMIT_FSIZE, TEMPORARY),
         (resource.RLIMIT_CPU, seconds),
     ):

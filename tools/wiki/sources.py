@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import import_module
 from os import environ
@@ -13,10 +12,10 @@ from typing import Any
 from langchain_core.tools import BaseTool
 
 from thoughtgraph.acting import Toolbox
-from thoughtgraph.errors import InputError, UnknownName
+from thoughtgraph.errors import InputError
 from thoughtgraph.folders import cache_folder
 from thoughtgraph.settings.acting import Recording
-from thoughtgraph.tools.costs import Cost, Priced
+from thoughtgraph.tools.costs import Cost, Priced, with_costs
 from thoughtgraph.tools.deadline import DEADLINE
 from thoughtgraph.tools.toolbox import ToolSet
 from thoughtgraph.tools.wiki.pages import Backend, Checkable, PagesError, errors_as
@@ -75,7 +74,7 @@ def toolbox(
         own = [searching, Priced(finish_tool())]
     else:
         own = [Priced(tool) for tool in search_tools(backend, style=style, name=name)]
-    priced = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
+    priced = with_costs(own, extra, {**COSTS, **(costs or {})})
     return ToolSet(priced, deadline=deadline, check=partial(_trouble, backend, name))
 
 
@@ -141,32 +140,10 @@ def _indexed(file: Path, folder: Path, modified: int, size: int) -> Backend:
     return made
 
 
-def _added(extra: Any) -> list[Priced]:
-    # One tool alone may be gone through as well, field by field.
-    if isinstance(extra, str) or not isinstance(extra, Sequence):
-        kind = type(extra).__name__
-        raise InputError(f"a {kind} is no list of tools; give tools=[…], each a LangChain tool")
-    for each in extra:
-        if not isinstance(each, BaseTool | Priced):
-            raise InputError(
-                f"{each!r} is no LangChain tool; make it one with langchain_core.tools.tool, and "
-                "wrap it in Priced to say what it costs"
-            )
-    return [Priced(each) if isinstance(each, BaseTool) else each for each in extra]
-
-
 def _language(code: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9-]{1,30}", code):
         raise InputError(f"{code!r} is no language of Wikipedia; give a code such as 'de'")
     return code
-
-
-def _with_costs(tools: Sequence[Priced], costs: Mapping[str, Cost]) -> list[Priced]:
-    names = [priced.tool.name for priced in tools]
-    for name in costs:
-        if name not in names:
-            raise UnknownName("tool", name, names)
-    return [replace(each, cost=costs.get(each.tool.name, each.cost)) for each in tools]
 
 
 async def _trouble(backend: Backend, name: str) -> str:

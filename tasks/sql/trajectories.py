@@ -6,15 +6,14 @@ from importlib import import_module
 from typing import Any
 
 from thoughtgraph.acting import Hints, Move, Toolbox, scored
-from thoughtgraph.errors import UnknownName
 from thoughtgraph.prompts import blocks, fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.sql.asking import Asking
 from thoughtgraph.tasks.sql.chains import query_in
 from thoughtgraph.tasks.trajectory import STOP, action_text, read_move, trajectory
-from thoughtgraph.tools.costs import Priced, read_costs
-from thoughtgraph.tools.sql.queries import bare
+from thoughtgraph.tools.costs import read_costs, with_costs
+from thoughtgraph.tools.sql.queries import plain_name
 from thoughtgraph.tools.sql.sql_tools import sql_tools
 from thoughtgraph.tree import Path
 
@@ -26,11 +25,7 @@ class Acting(Asking):
         """Opens the database's tools, and those of the user."""
         self.open(problem, options)
         own = sql_tools(self._database(problem, options))
-        known = [*own, *(each if isinstance(each, Priced) else Priced(each) for each in extra)]
-        costs, names = read_costs(options["tool_costs"]), [each.tool.name for each in known]
-        for name in costs.keys() - names:
-            raise UnknownName("tool", name, names)
-        priced = [replace(each, cost=costs.get(each.tool.name, each.cost)) for each in known]
+        priced = with_costs(own, extra, read_costs(options["tool_costs"]))
         # It knows LangGraph, which takes seconds to import: lists of methods need none.
         toolbox: Any = import_module("thoughtgraph.tools.toolbox")
         opened: Toolbox = toolbox.ToolSet(priced, deadline=options["tool_deadline"])
@@ -63,11 +58,15 @@ class Acting(Asking):
 
     def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
         """Returns what to ask for the tables to begin with; without any all are listed."""
-        known = {bare(table.name): table.name for table in self._database(problem, options).tables}
+        known = {
+            plain_name(table.name): table.name for table in self._database(problem, options).tables
+        }
 
         def read(samples: Sequence[str]) -> Sequence[Move]:
             found = [
-                known[bare(name)] for name in judgements.entities(samples[0]) if bare(name) in known
+                known[plain_name(name)]
+                for name in judgements.entities(samples[0])
+                if plain_name(name) in known
             ]
             if not found:
                 return [
