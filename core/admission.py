@@ -60,10 +60,8 @@ def admit(
     if oracle:
         _admit_oracle(method, oracle, settings)
     demonstrations: Any = getattr(task, "demonstrations", None)
-    if demonstrations is None:
-        return
     wanted = getattr(registry.settings(method).of(settings), "own_shots", 0)
-    if (own := len(demonstrations(wanted))) < wanted:
+    if demonstrations and wanted and (own := len(demonstrations(wanted))) < wanted:
         other = ", or examples to a text file of yours" * (not served)
         raise SettingError(
             f"{task.id!r} has {own} worked examples of its own; set shots to {own} at most{other}"

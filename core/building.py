@@ -35,6 +35,7 @@ SUPERSTEPS = 2**31 - 1
 one."""
 
 
+@cache
 def load(name: str) -> Method:
     """Imports a method.
 

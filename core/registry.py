@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_METHODS", "METHODS", "TASKS", "MethodEntry", "TaskEntry", "settings", "task"]
 
 
+@cache
 def settings(name: str) -> "type[Settings]":
     """Returns the settings of a method; LangGraph is not imported for them.
 

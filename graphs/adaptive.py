@@ -30,10 +30,11 @@ from math import comb
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.expand import (
+    ThoughtQuestion,
     direct_answer,
     drafted,
     expansion,
@@ -60,19 +61,19 @@ REPEATED = "the same beginning was drawn before"
 ENDLESS = "the plan does not end"
 
 
-def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+def generator(step: Step, key: str, times: int, size: int) -> ThoughtQuestion:
     """Asks for whole answers, thought before, or for all steps that are left of a plan."""
-    samples = about.get("samples", 1)
-    if AdaptiveSettings.of(about["settings"]).draw == "plans":
-        return plan_steps(run, about, None, samples)
-    return direct_answer(run, about, "cot", samples)
+    if AdaptiveSettings.of(step.state["settings"]).draw == "plans":
+        return plan_steps(step, key, times, None, size)
+    return direct_answer(step, "cot", size)
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
     """Draws the next samples, in one request; plans are run first."""
     start, size = _start(state), _batch(state)
     times = times_expanded(state, start)
-    drawn = drafted(await step.ask([expansion(step, start, times, size)]))
+    question = generator(step, start, times, size)
+    drawn = drafted(await step.ask([expansion(step, start, question, times)]))
     made = {"node": "generate", "expansion": times}
     for each in drawn:
         each["thoughts"] = [{"created_by": made, **thought} for thought in each["thoughts"]]
@@ -274,4 +275,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-ADAPTIVE = Method(METHODS["adaptive"], AdaptiveSettings, generator, wire)
+ADAPTIVE = Method(METHODS["adaptive"], AdaptiveSettings, wire)

@@ -16,7 +16,7 @@ from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer, terminal
 from thoughtgraph.nodes.limits import may_begin, thoughts_left
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
-from thoughtgraph.nodes.reasoning_steps import end_reason, next_step, step_ask, steps_of
+from thoughtgraph.nodes.reasoning_steps import end_reason, step_ask, steps_of
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import ChainSettings
@@ -50,4 +50,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-CHAIN = Method(METHODS["chain"], ChainSettings, next_step, wire)
+CHAIN = Method(METHODS["chain"], ChainSettings, wire)

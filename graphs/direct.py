@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.expand import direct_answer, drafted, expansion, place
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
@@ -33,15 +33,11 @@ from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT
 
 
-def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """Asks for the samples of any of the three."""
-    style = "io" if run.method is IO else "cot"
-    return direct_answer(run, about, style, IoSettings.of(about["settings"]).n_generate)
-
-
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
     """The samples, which are one request."""
-    answers = await step.ask([expansion(step, ROOT)])
+    style = "io" if step.run.method is IO else "cot"
+    question = direct_answer(step, style, IoSettings.of(state["settings"]).n_generate)
+    answers = await step.ask([expansion(step, ROOT, question)])
     drafts = drafted(answers)
     for draft in drafts if step.run.method is COT_SC else ():
         draft["thoughts"] = await with_ballots(step, draft["thoughts"])
@@ -82,6 +78,6 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-IO = Method(METHODS["io"], IoSettings, generator, wire)
-COT = Method(METHODS["cot"], CotSettings, generator, wire)
-COT_SC = Method(METHODS["cot_sc"], CotScSettings, generator, wire)
+IO = Method(METHODS["io"], IoSettings, wire)
+COT = Method(METHODS["cot"], CotSettings, wire)
+COT_SC = Method(METHODS["cot_sc"], CotScSettings, wire)

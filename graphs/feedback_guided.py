@@ -31,14 +31,13 @@ from typing import Any, Literal
 
 from thoughtgraph.acting import Concludes, Extracts, Verifies
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.actions import (
     awaits_tool,
     carry_out,
     hints_of,
     move_ask,
     move_fields,
-    next_actions,
     shown_field,
 )
 from thoughtgraph.nodes.answer import answer
@@ -62,11 +61,6 @@ STYLE = "fgdip"
 MOST_ENTITIES = 20
 """Entities of the first layer (unpublished; ours)."""
 UNREAD = "the judgement could not be read"
-
-
-def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """Asks for children."""
-    return next_actions(run, about, STYLE, FgdipSettings.of(about["settings"]).n_generate)
 
 
 async def extract(step: Step, state: SearchState) -> dict[str, Any]:
@@ -288,4 +282,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-FGDIP = Method(METHODS["fgdip"], FgdipSettings, generator, wire)
+FGDIP = Method(METHODS["fgdip"], FgdipSettings, wire)

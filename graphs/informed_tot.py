@@ -36,12 +36,19 @@ from itertools import takewhile
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.actions import awaits_tool, carry_out, next_actions
 from thoughtgraph.nodes.answer import answer, terminal
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.check import is_right
-from thoughtgraph.nodes.expand import drafted, expansion, place, times_expanded, with_times
+from thoughtgraph.nodes.expand import (
+    ThoughtQuestion,
+    drafted,
+    expansion,
+    place,
+    times_expanded,
+    with_times,
+)
 from thoughtgraph.nodes.informed import (
     Rank,
     by_priority,
@@ -86,9 +93,10 @@ def rank_of(state: SearchState) -> Rank:
     return RANKS[state["method"]]
 
 
-def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """Asks for next steps, one a completion."""
-    return next_actions(run, about, STYLE, ItotDfsSettings.of(about["settings"]).n_generate)
+def generator(step: Step, key: str) -> ThoughtQuestion:
+    """pi(. | s): K next steps, one a completion."""
+    n = ItotDfsSettings.of(step.state["settings"]).n_generate
+    return next_actions(step, key, STYLE, n)
 
 
 async def select(step: Step, state: InformedState) -> dict[str, Any]:
@@ -129,7 +137,7 @@ async def select(step: Step, state: InformedState) -> dict[str, Any]:
 async def generate(step: Step, state: InformedState) -> dict[str, Any]:
     """C: samples become children, without those that are there already."""
     keys = _growing(state)
-    asks = [expansion(step, key, times_expanded(state, key)) for key in keys]
+    asks = [expansion(step, key, generator(step, key), times_expanded(state, key)) for key in keys]
     expansions = drafted(await step.ask(asks))
     distinct = [_distinct(state, each) for each in expansions]
     placed = place(state, distinct)
@@ -274,7 +282,7 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-ITOT_A_STAR = Method(METHODS["itot_a_star"], ValuedSettings, generator, wire)
-ITOT_D_STAR_LITE = Method(METHODS["itot_d_star_lite"], ItotDStarLiteSettings, generator, wire)
-ITOT_BEST_FIRST = Method(METHODS["itot_best_first"], ValuedSettings, generator, wire)
-ITOT_DFS = Method(METHODS["itot_dfs"], ItotDfsSettings, generator, wire)
+ITOT_A_STAR = Method(METHODS["itot_a_star"], ValuedSettings, wire)
+ITOT_D_STAR_LITE = Method(METHODS["itot_d_star_lite"], ItotDStarLiteSettings, wire)
+ITOT_BEST_FIRST = Method(METHODS["itot_best_first"], ValuedSettings, wire)
+ITOT_DFS = Method(METHODS["itot_dfs"], ItotDfsSettings, wire)

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer, terminal
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.limits import may_begin
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
-from thoughtgraph.nodes.reasoning_steps import end_reason, next_step, step_ask, steps_of
+from thoughtgraph.nodes.reasoning_steps import end_reason, step_ask, steps_of
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import level_votes
@@ -31,14 +31,10 @@ from thoughtgraph.tree import Thought, Tree, living, path_to
 STYLE = "level_tot"
 
 
-def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """Asks for several next steps."""
-    return next_step(run, about, LevelTotSettings.of(about["settings"]).n_generate)
-
-
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
     """A level's candidates."""
-    answers = await step.ask([step_ask(step, key) for key in level(state, 0)])
+    n = LevelTotSettings.of(state["settings"]).n_generate
+    answers = await step.ask([step_ask(step, key, n=n) for key in level(state, 0)])
     placed = steps_of(state, answers)
     step.count(thoughts=len(placed.new), expansions=len(answers))
     return step.update(thoughts=placed.tree)
@@ -116,4 +112,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-LEVEL_TOT = Method(METHODS["level_tot"], LevelTotSettings, generator, wire)
+LEVEL_TOT = Method(METHODS["level_tot"], LevelTotSettings, wire)

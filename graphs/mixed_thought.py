@@ -21,12 +21,15 @@ which is how the paper's step numbers come out. What a call gives is never taken
 refuses its whole chunk. Nothing guarantees the answer: a plan that runs may still be wrong.
 """
 
+from dataclasses import replace
 from functools import partial
-from typing import Literal
+from itertools import takewhile
+from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer, terminal
+from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.plan_steps import plan_steps
 from thoughtgraph.nodes.plans.search import (
@@ -34,11 +37,11 @@ from thoughtgraph.nodes.plans.search import (
     backtrack,
     calls_due,
     evaluate,
-    generate,
     top,
     tried,
 )
 from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
 from thoughtgraph.settings.mixed_thought import (
     TomtBlockSettings,
@@ -47,29 +50,33 @@ from thoughtgraph.settings.mixed_thought import (
     TomtTotSettings,
 )
 from thoughtgraph.state import PlanState
+from thoughtgraph.tree import path_to
 
 
-def all_at_once(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """G() of tomt_one_stop: all remaining steps."""
-    return plan_steps(run, about, None, steps=None)
+def steps_wanted(state: PlanState, index: int) -> int | None:
+    """Returns how many steps G() asks for in a call with this index; None: all that are left."""
+    method, settings = state["method"], state["settings"]
+    if method == "tomt_block":
+        return TomtBlockSettings.of(settings).block_size
+    if method == "tomt_os":
+        depth = len(path_to(state["thoughts"], top(state["thoughts"]))) + 1
+        return None if depth >= TomtOsSettings.of(settings).start_depth and not index else 1
+    return 1 if method == "tomt_tot" else None
 
 
-def one_step(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """G() of tomt_tot: the next step."""
-    return plan_steps(run, about, 1, steps=1)
-
-
-def first_all_then_one(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """G() of tomt_os: all remaining steps in a deep state's first call, else the next step."""
-    deep = len(about["path"]) + 1 >= TomtOsSettings.of(about["settings"]).start_depth
-    most = None if deep and not about.get("expansion") else 1
-    return plan_steps(run, about, most, steps=most)
-
-
-def some_steps(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """G() of tomt_block: the next k steps."""
-    most = TomtBlockSettings.of(about["settings"]).block_size
-    return plan_steps(run, about, most, steps=most)
+async def generate(step: Step, state: PlanState) -> dict[str, Any]:
+    """Line 3: the next continuation of the top state, and some ahead, which wait in the state."""
+    key, first, asks = top(state["thoughts"]), tried(state["thoughts"]), []
+    for index in range(first, first + calls_due(state)):
+        most = steps_wanted(state, index)
+        question = plan_steps(step, key, index, most, steps=most)
+        asks.append(replace(expansion(step, key, question, index), ahead=index > first))
+    answers = {answer.ask.name: answer for answer in await step.ask(asks)}
+    served = [*takewhile(bool, (answers.get(ask.name) for ask in asks))]
+    if not served:
+        return step.update(stop_reason="budget")
+    calls = drafted([answer for answer in served if answer])
+    return step.update(ahead={**state["ahead"], key: calls})
 
 
 async def begin(state: PlanState) -> Literal["generate", "answer"]:
@@ -111,7 +118,7 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-TOMT_ONE_STOP = Method(METHODS["tomt_one_stop"], TomtOneStopSettings, all_at_once, wire)
-TOMT_TOT = Method(METHODS["tomt_tot"], TomtTotSettings, one_step, wire)
-TOMT_OS = Method(METHODS["tomt_os"], TomtOsSettings, first_all_then_one, wire)
-TOMT_BLOCK = Method(METHODS["tomt_block"], TomtBlockSettings, some_steps, wire)
+TOMT_ONE_STOP = Method(METHODS["tomt_one_stop"], TomtOneStopSettings, wire)
+TOMT_TOT = Method(METHODS["tomt_tot"], TomtTotSettings, wire)
+TOMT_OS = Method(METHODS["tomt_os"], TomtOsSettings, wire)
+TOMT_BLOCK = Method(METHODS["tomt_block"], TomtBlockSettings, wire)

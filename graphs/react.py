@@ -15,14 +15,13 @@ from typing import Literal
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.acting.think_act import (
-    STYLE,
     act,
     call_tool,
     generate,
     last_thoughts,
     latest,
 )
-from thoughtgraph.nodes.actions import awaits_tool, next_actions
+from thoughtgraph.nodes.actions import awaits_tool
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.start import admitted
@@ -58,4 +57,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-REACT = Method(METHODS["react"], ReactSettings, partial(next_actions, style=STYLE), wire)
+REACT = Method(METHODS["react"], ReactSettings, wire)

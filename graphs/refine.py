@@ -18,11 +18,11 @@ from functools import partial
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.check import judge_latest, latest_output, passed
-from thoughtgraph.nodes.expand import next_thoughts, one_thought_each, place_below
+from thoughtgraph.nodes.expand import ThoughtQuestion, one_thought_each, place_below
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.start import admitted
@@ -37,13 +37,13 @@ from thoughtgraph.tree import bounded
 GIVEN = "given by the caller"
 
 
-def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
+def generator(step: Step, key: str) -> ThoughtQuestion:
     """Asks for a first output, and for a better one once there is one."""
-    problem, path, options = about["problem"], about["path"], about["settings"]
+    problem, path, settings = step.at(key)
     if path:
-        question = run.task_for(options, Refines).refine(problem, path, options)
+        question = step.task(Refines).refine(problem, path, settings)
     else:
-        question = run.task_for(options, Answers).ask(problem, "io", options)
+        question = step.task(Answers).ask(problem, "io", settings)
     # Each output is shown the ones before it.
     return one_thought_each(replace(question, n=1), 1, _output)
 
@@ -69,7 +69,7 @@ async def add_output(step: Step, state: SearchState, role: str, draft: str) -> d
     latest = latest_output(state)
     if reason := blocking_limit(state, latest):
         return {"stop_reason": reason}
-    question = next_thoughts(step, latest, 0)
+    question = generator(step, latest)
     usage: dict[str, dict[str, float]] = {}
     if draft:
         output = {**question.read([draft])[0], "note": GIVEN}
@@ -114,4 +114,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-REFINE = Method(METHODS["refine"], RefineSettings, generator, wire)
+REFINE = Method(METHODS["refine"], RefineSettings, wire)

@@ -16,7 +16,6 @@ from thoughtgraph.acting import Reflects
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.acting.think_act import (
-    STYLE,
     act,
     call_tool,
     generate,
@@ -24,7 +23,7 @@ from thoughtgraph.nodes.acting.think_act import (
     latest,
     lessons,
 )
-from thoughtgraph.nodes.actions import awaits_tool, hints_of, next_actions
+from thoughtgraph.nodes.actions import awaits_tool, hints_of
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.check import judge_latest, passed
@@ -98,6 +97,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-REFLEXION = Method(
-    METHODS["reflexion"], ReflexionSettings, partial(next_actions, style=STYLE), wire
-)
+REFLEXION = Method(METHODS["reflexion"], ReflexionSettings, wire)

@@ -35,7 +35,7 @@ from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
-from thoughtgraph.nodes.reasoning_steps import next_step, step_ask, steps_of
+from thoughtgraph.nodes.reasoning_steps import step_ask, steps_of
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.rollback import paths, schedule
 from thoughtgraph.nodes.start import admitted
@@ -98,7 +98,7 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
     times = Counter(thought["parent"] for thought in tree.values())
     for due in schedule.due_at(state, "generate"):
         shown = paths.experiences(tree, settings, due.thought, due.source)
-        ask = step_ask(step, due.thought, times[due.thought], shown)
+        ask = step_ask(step, due.thought, times=times[due.thought], experiences=shown)
         times[due.thought] += 1
         marks[ask.name] = Thought(experiences=shown) if shown else Thought()
         if due.source is not None:
@@ -211,4 +211,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-ROLLBACK = Method(METHODS["rollback"], RollbackSettings, next_step, wire, abreast=3)
+ROLLBACK = Method(METHODS["rollback"], RollbackSettings, wire, abreast=3)

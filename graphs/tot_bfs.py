@@ -21,10 +21,10 @@ from functools import partial
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.expand import drafted, expansion, place, propose, sample
+from thoughtgraph.nodes.expand import ThoughtQuestion, drafted, expansion, place, propose, sample
 from thoughtgraph.nodes.limits import expansions_allowed, requests_left
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
@@ -47,12 +47,12 @@ from thoughtgraph.task import Checks, Outputs, Votes
 from thoughtgraph.tree import Status, Thought, Tree, living, merge_thoughts, path_to
 
 
-def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """Asks for next thoughts: a list in one completion, or one a completion."""
-    settings = TotBfsSettings.of(about["settings"])
+def generator(step: Step, key: str) -> ThoughtQuestion:
+    """G(p, s, k): a list of next thoughts in one completion, or one a completion."""
+    settings = _settings(step.state)
     if settings.generate == "propose":
-        return propose(run, about)
-    return sample(run, about, settings.n_generate)
+        return propose(step, key)
+    return sample(step, key, settings.n_generate)
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
@@ -60,7 +60,10 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
     tree, settings = state["thoughts"], _settings(state)
     each = settings.n_generate if settings.generate == "sample" else 1
     due = frontier(state)[: expansions_allowed(state, each=each)]
-    asks = [expansion(step, key, due[:at].count(key)) for at, key in enumerate(due)]
+    asks = [
+        expansion(step, key, generator(step, key), due[:at].count(key))
+        for at, key in enumerate(due)
+    ]
     answers = await step.ask(asks)
     placed, served = place(state, drafted(answers)), [each.ask.about for each in answers]
     for key, parent in placed.parents.items():
@@ -244,4 +247,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-TOT_BFS = Method(METHODS["tot_bfs"], TotBfsSettings, generator, wire)
+TOT_BFS = Method(METHODS["tot_bfs"], TotBfsSettings, wire)

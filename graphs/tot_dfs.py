@@ -26,7 +26,7 @@ from typing import Any, Literal, cast
 from langgraph.config import get_stream_writer
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import GeneratorInput, Method, ThoughtQuestion
+from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask, join_samples
 from thoughtgraph.nodes.depth_first import (
@@ -41,7 +41,7 @@ from thoughtgraph.nodes.depth_first import (
     to_expand,
     visited,
 )
-from thoughtgraph.nodes.expand import drafted, expansion, place, propose, sample
+from thoughtgraph.nodes.expand import ThoughtQuestion, drafted, expansion, place, propose, sample
 from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
@@ -58,12 +58,12 @@ from thoughtgraph.usage import add_counts
 DUPLICATE = "proposed twice; the first one counts"
 
 
-def generator(run: Run, about: GeneratorInput) -> ThoughtQuestion:
-    """Asks for next thoughts: lists of them, or one a completion."""
-    settings = TotDfsSettings.of(about["settings"])
+def generator(step: Step, key: str) -> ThoughtQuestion:
+    """G(p, s, k): lists of next thoughts, or one a completion."""
+    settings = _settings(step.state)
     if settings.generate == "propose":
-        return propose(run, about, settings.proposal_samples)
-    return sample(run, about, settings.n_generate)
+        return propose(step, key, settings.proposal_samples)
+    return sample(step, key, settings.n_generate)
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
@@ -71,7 +71,7 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
     key, tree = to_expand(state), state["thoughts"]
     if not key:  # a person pruned the state to expand
         return {}
-    ask = expansion(step, key)
+    ask = expansion(step, key, generator(step, key))
     reuses = _settings(state).reuse_proposals
     prompt = state_key_of(ask.question.prompt) if reuses else ""
     known = next((k for k, t in tree.items() if prompt and t.get("prompt") == prompt), None)
@@ -273,4 +273,4 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-TOT_DFS = Method(METHODS["tot_dfs"], TotDfsSettings, generator, wire)
+TOT_DFS = Method(METHODS["tot_dfs"], TotDfsSettings, wire)

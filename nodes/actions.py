@@ -13,9 +13,8 @@ from langchain_core.runnables.config import var_child_runnable_config
 from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Toolbox
 from thoughtgraph.configurations import configured
 from thoughtgraph.llm.meter import Meter
-from thoughtgraph.method import GeneratorInput, ThoughtQuestion
 from thoughtgraph.nodes.calls import TOOLS, Ask, Call, labels
-from thoughtgraph.nodes.expand import one_thought_each
+from thoughtgraph.nodes.expand import ThoughtQuestion, one_thought_each
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.run import Run
@@ -25,18 +24,19 @@ from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, path_to, shortened
 
 
-def next_actions(run: Run, about: GeneratorInput, style: str, n: int = 1) -> ThoughtQuestion:
-    """Asks for independent next steps, each a thought with an action.
+def next_actions(step: Step, key: str, style: str, n: int) -> ThoughtQuestion:
+    """Asks for independent next steps of a thought, each a thought with an action.
 
     Args:
-        run: The objects of the graph.
-        about: The path to go on from.
+        step: This run of the node.
+        key: Id of the thought.
         style: Whose prompt asks; see `Moves.move`.
         n: How many steps are asked for, where the task does not say it.
     """
-    settings, path, tools = about["settings"], about["path"], toolbox(run, about)
-    hints = about.get("hints") or Hints(tools="" if tools is None else tools.describe())
-    question = run.task_for(settings, Moves).move(about["problem"], path, style, settings, hints)
+    tools = toolbox(step.run, step.state)
+    problem, path, settings = step.at(key)
+    hints = Hints(tools="" if tools is None else tools.describe())
+    question = step.task(Moves).move(problem, path, style, settings, hints)
     return one_thought_each(question, n, partial(thought_fields, tools, path))
 
 
@@ -50,8 +50,8 @@ def move_ask(step: Step, key: str, style: str, hints: Hints, *, times: int) -> A
         hints: What the prompt says besides.
         times: How many steps were taken from it before.
     """
-    state, path = step.state, path_to(step.state["thoughts"], key)
-    question = step.task(Moves).move(state["problem"], path, style, state["settings"], hints)
+    problem, path, settings = step.at(key)
+    question = step.task(Moves).move(problem, path, style, settings, hints)
     role = "act" if hints.thought else "generate"
     return Ask(replace(question, n=1), key, role, expansion=times)
 
@@ -62,12 +62,12 @@ def move_fields(step: Step, key: str, move: Move, text: str = "") -> dict[str, A
     return thought_fields(toolbox(step.run, step.state), path, move, text)
 
 
-def toolbox(run: Run, about: SearchState | GeneratorInput) -> Toolbox | None:
+def toolbox(run: Run, state: SearchState) -> Toolbox | None:
     """Returns the tools of a run; None where its task has none."""
-    settings = about["settings"]
+    settings = state["settings"]
     if not isinstance(run.task_for(settings, Moves), Acts):
         return None
-    return run.tools_for(settings, about["problem"], about.get("run", ""))
+    return run.tools_for(settings, state["problem"], state["run"])
 
 
 def hints_of(tree: Tree, shown: Shown, thought: str = "") -> Hints:

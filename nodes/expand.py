@@ -3,26 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from thoughtgraph.method import GeneratorInput, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.run import Run
 from thoughtgraph.state import Expansion, SearchState
 from thoughtgraph.task import Answers, Proposes, Question, Samples
-from thoughtgraph.tree import (
-    Thought,
-    Tree,
-    bounded,
-    cut,
-    grow,
-    merge_thoughts,
-    path_to,
-)
+from thoughtgraph.tree import Thought, Tree, bounded, cut, grow, merge_thoughts
 from thoughtgraph.usage import add_counts
 
 T = TypeVar("T")
 
+ThoughtQuestion = Question[Sequence[Mapping[str, Any]]]
+"""What is read as partial thoughts; it says how many completions are asked for."""
 PROPOSAL_LIMIT = 300
 """Thoughts that one expansion may propose (ours): several times what the published prompts give."""
 
@@ -52,34 +44,15 @@ class Placed(NamedTuple):
         return {**self.parents, **self.new}
 
 
-def next_thoughts(
-    step: Step, key: str, times: int, *, samples: int = 1, experiences: Sequence[str] = ()
-) -> ThoughtQuestion:
-    """Returns what the method's generator asks after a partial solution.
+def expansion(step: Step, key: str, question: ThoughtQuestion, times: int = 0) -> Ask[Drafts]:
+    """Returns a request for the next thoughts of one partial solution.
 
     Args:
+        step: This run of the node.
         key: Id of the thought to expand.
+        question: What its generator asks.
         times: How often it was expanded before.
-        samples: How many samples are asked for, where the search decides it.
-        experiences: Ids of the last thoughts of the paths that the prompt is to contain, in order.
     """
-    state, tree = step.state, step.state["thoughts"]
-    about: GeneratorInput = {
-        "thought": key,
-        "expansion": times,
-        "samples": samples,
-        "problem": state["problem"],
-        "run": state["run"],
-        "settings": state["settings"],
-        "path": path_to(tree, key),
-        "lessons": [path_to(tree, each) for each in experiences],
-    }
-    return step.run.method.generator(step.run, about)
-
-
-def expansion(step: Step, key: str, times: int = 0, samples: int = 1) -> Ask[Drafts]:
-    """Returns what to ask for the next thoughts of one partial solution; see `next_thoughts`."""
-    question = next_thoughts(step, key, times, samples=samples)
 
     def read(texts: Sequence[str]) -> Drafts:
         return read_thoughts(question, texts)
@@ -114,10 +87,10 @@ def drafted(answers: Sequence[Answer[Drafts]]) -> list[Expansion]:
     ]
 
 
-def propose(run: Run, about: GeneratorInput, n: int = 1) -> ThoughtQuestion:
+def propose(step: Step, key: str, n: int = 1) -> ThoughtQuestion:
     """Asks for n lists of next thoughts, one a completion (ToT section 3, "propose")."""
-    options = about["settings"]
-    question = run.task_for(options, Proposes).propose(about["problem"], about["path"], options)
+    problem, path, settings = step.at(key)
+    question = step.task(Proposes).propose(problem, path, settings)
 
     def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
         proposals = question.read(samples)[:PROPOSAL_LIMIT]
@@ -126,17 +99,16 @@ def propose(run: Run, about: GeneratorInput, n: int = 1) -> ThoughtQuestion:
     return Question(question.prompt, read, question.n or n)
 
 
-def sample(run: Run, about: GeneratorInput, n: int) -> ThoughtQuestion:
+def sample(step: Step, key: str, n: int) -> ThoughtQuestion:
     """Asks for n independent next thoughts (ToT section 3, "sample")."""
-    options = about["settings"]
-    question = run.task_for(options, Samples).sample(about["problem"], about["path"], options)
+    question = step.task(Samples).sample(*step.at(key))
     return one_thought_each(question, n, lambda thought, text: {**thought, "raw": cut(text)})
 
 
-def direct_answer(run: Run, about: GeneratorInput, style: str, n: int) -> ThoughtQuestion:
+def direct_answer(step: Step, style: str, n: int) -> ThoughtQuestion:
     """Asks for n whole answers directly; `style` is `io` or `cot`."""
-    options = about["settings"]
-    question = run.task_for(options, Answers).ask(about["problem"], style, options)
+    state = step.state
+    question = step.task(Answers).ask(state["problem"], style, state["settings"])
     return one_thought_each(
         question, n, lambda found, text: {"text": text, "answer": found, "status": "terminal"}
     )

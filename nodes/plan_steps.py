@@ -4,32 +4,31 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from thoughtgraph.method import GeneratorInput, ThoughtQuestion
-from thoughtgraph.nodes.expand import one_thought_each
+from thoughtgraph.nodes.expand import ThoughtQuestion, one_thought_each
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.planning import Plans
-from thoughtgraph.run import Run
 from thoughtgraph.task import Question, extras
 from thoughtgraph.tree import cut
 
 
 def plan_steps(
-    run: Run, about: GeneratorInput, most: int | None, n: int = 1, **told: Any
+    step: Step, key: str, index: int, most: int | None, n: int = 1, **told: Any
 ) -> ThoughtQuestion:
     """Asks for the next steps of a plan, with no example twice, drawn by seed, problem and call.
 
     Where `redraw` says so, all calls of a question show the same ones.
 
     Args:
-        run: The objects of the graph.
-        about: The path to go on from.
+        step: This run of the node.
+        key: Id of the thought to go on from.
+        index: How often it was expanded before.
         most: How many steps are wanted; None: all that are left.
         n: How many completions.
         told: What `created_by` says of the call besides.
     """
-    settings, problem = about["settings"], about["problem"]
-    task, index = run.task_for(settings, Plans), about.get("expansion", 0)
+    task, (problem, path, settings) = step.task(Plans), step.at(key)
     library = extras(task).shots(problem, settings)
-    call = (about["thought"], index) if settings["redraw"] == "call" else ()
+    call = (key, index) if settings["redraw"] == "call" else ()
     draws = random.Random(repr((settings["seed"], problem, *call)))
     shots = draws.sample(range(library), min(settings["shots"], library))
     made = {"node": "generate", "expansion": index, "shots": shots, **told}
@@ -37,5 +36,5 @@ def plan_steps(
     def chunk(steps: Sequence[str], text: str) -> Mapping[str, Any]:
         return {"text": "\n".join(steps), "raw": cut(text), "created_by": made}
 
-    question = task.plan(problem, about["path"], shots, most, settings)
+    question = task.plan(problem, path, shots, most, settings)
     return one_thought_each(Question(question.prompt, question.read, n), n, chunk)

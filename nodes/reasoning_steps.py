@@ -1,51 +1,44 @@
 """Reasoning step by step: the next step of a path, and its place in the tree."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from thoughtgraph.method import GeneratorInput, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
-from thoughtgraph.nodes.expand import Placed, next_thoughts, place
+from thoughtgraph.nodes.expand import Placed, place
 from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.reasoning import Steps
-from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import ReasoningSettings
 from thoughtgraph.state import Expansion, SearchState
-from thoughtgraph.tree import Thought, bounded
+from thoughtgraph.tree import Thought, bounded, path_to
 
 NOTHING = "(no output)"
 """The thought that stands for an empty completion, asked for twice (ours)."""
 TOO_LONG = "the longest path ends here"
 
 
-def next_step(run: Run, about: GeneratorInput, n: int = 1) -> ThoughtQuestion:
-    """Asks for the next step after a path, warned by the lessons of earlier paths (appendix B.3).
-
-    Args:
-        run: The objects of the graph.
-        about: The path and the lessons.
-        n: How many next steps are asked for, where the task does not say it.
-    """
-    settings, lessons = about["settings"], about.get("lessons", [])
-    task = run.task_for(settings, Steps)
-    question = task.step(about["problem"], about["path"], lessons, settings)
-    return replace(question, n=question.n or n)
-
-
 def step_ask(
-    step: Step, key: str, times: int = 0, experiences: Sequence[str] = ()
+    step: Step, key: str, *, n: int = 1, times: int = 0, experiences: Sequence[str] = ()
 ) -> Ask[Sequence[Mapping[str, Any]]]:
-    """Returns what to ask for one step from a thought; see `next_thoughts`.
+    """Returns a request for next steps of a thought, warned by earlier paths (appendix B.3).
 
     Any text is a step, and none is malformed but an empty one: that is asked for once more, then
     stands as a thought that says so.
+
+    Args:
+        step: This run of the node.
+        key: Id of the thought to continue.
+        n: How many next steps are asked for, where the task does not say it.
+        times: How often the thought was continued before.
+        experiences: Ids of the last thoughts of the paths that the prompt is to contain, in order;
+            each holds its analysis.
     """
-    question = next_thoughts(step, key, times, experiences=experiences)
+    problem, path, settings = step.at(key)
+    lessons = [path_to(step.state["thoughts"], each) for each in experiences]
+    question = step.task(Steps).step(problem, path, lessons, settings)
     most = max(1, thoughts_left(step.state))
-    return Ask(question, key, most=most, expansion=times, enough=_says_something)
+    return Ask(question, key, n=n, most=most, expansion=times, enough=_says_something)
 
 
 def steps_of(

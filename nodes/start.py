@@ -16,7 +16,7 @@ from thoughtgraph.configurations import PLACE, configurable
 from thoughtgraph.errors import InputError, ProblemError, ThoughtgraphError
 from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.meter import tell
-from thoughtgraph.llm.prices import check_limit, unpriced
+from thoughtgraph.llm.prices import check_limit
 from thoughtgraph.nodes.calls import labels
 from thoughtgraph.nodes.limits import may_begin
 from thoughtgraph.nodes.node import check_place, is_nested
@@ -31,6 +31,11 @@ from thoughtgraph.usage import nothing_spent
 
 LEFT_OUT = "(what was said earlier is left out)"
 """What begins a transcript of a conversation that had room for its end alone."""
+UNKEPT = (
+    "a review pauses the run, which a checkpointer must keep: "
+    "tg.build(…, checkpointer=InMemorySaver()), and a thread_id; servers have both"
+)
+"""Why a review cannot pause a run without a thread."""
 
 
 async def start(
@@ -85,12 +90,14 @@ async def _begun(
             f"a problem of {len(written)} characters is too long; write at most {LONGEST}"
         )
     problem = task.read(written)
-    _check_pauses(settings)
+    running = get_runtime().execution_info
+    if settings["review"] != "off" and (running is None or running.thread_id is None):
+        raise InputError(UNKEPT)
     if isinstance(task, Opens):
         await asyncio.to_thread(task.open, problem, settings)
     name = secrets.token_hex(8)
     prices = await run.open_models(settings)
-    if unpriced(prices):
+    if None in prices.values():
         if run.policy is None:  # one that there is knows the settings by what it writes
             settings["limit_dollars"] = None
         capped = run.policy and run.policy.ceilings.get("limit_dollars") is not None
@@ -158,20 +165,6 @@ def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, An
     check_place(run, configurable(get_config()).keys() - chosen.keys(), PLACE)
     check_place(run, state.keys() - SearchInput.__annotations__.keys(), "the input")
     return chosen
-
-
-def _check_pauses(settings: Mapping[str, Any]) -> None:
-    """Refuses a review that could not go on: a run that pauses lives in its checkpoints.
-
-    Raises:
-        InputError: The run has no thread in which they would be kept.
-    """
-    running = get_runtime().execution_info
-    if settings["review"] != "off" and (running is None or running.thread_id is None):
-        raise InputError(
-            "a review pauses the run, which a checkpointer must keep: "
-            "tg.build(…, checkpointer=InMemorySaver()), and a thread_id; servers have both"
-        )
 
 
 def _replies(run: Run, state: SearchInput, context: object, error: ThoughtgraphError) -> bool:

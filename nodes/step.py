@@ -36,6 +36,7 @@ from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt
+from thoughtgraph.tree import Thought, path_to
 from thoughtgraph.usage import Usage, add_counts
 
 T = TypeVar("T")
@@ -70,6 +71,11 @@ class Step:
     def task(self, kind: type[T]) -> T:
         """Returns the task, as something that has a capability; see `Run.task_for`."""
         return self.run.task_for(self.state["settings"], kind)
+
+    def at(self, key: str) -> tuple[str, list[Thought], dict[str, Any]]:
+        """Returns what a task is told of a thought: the problem, the path to it, the settings."""
+        state = self.state
+        return state["problem"], path_to(state["thoughts"], key), state["settings"]
 
     async def ask(self, asks: Sequence[Ask[T]], *, last: bool = False) -> list[Answer[T]]:
         """Asks side by side, as many as the limits allow.

@@ -106,27 +106,26 @@ async def persist(
     """
     began = time.monotonic()
 
-    async def once() -> T:
-        try:
-            return await attempt()
-        except Exception as error:
-            if not is_endpoint_failure(error):
-                raise
-            number, seconds = len(failures) + 1, time.monotonic() - began
-            tries = f"{number} attempt{'s' * (number > 1)} in {seconds:.1f} s"
-            failures.append(explain(error, tries))
-        # Without a cause on purpose: an SDK's error holds the request and with it the key.
-        raise failures[-1].error
-
-    loop = AsyncRetrying(
+    async for turn in AsyncRetrying(
         sleep=asyncio.sleep,
         retry=retry_if_exception(lambda error: error in [each.error for each in failures]),
         wait=lambda state: _wait(retry, failures),
         stop=lambda state: stop_before_delay(_patience(retry, failures))(state),
         before_sleep=lambda state: told(failures[-1].error),
         reraise=True,
-    )
-    return await loop(once)
+    ):
+        with turn:
+            try:
+                return await attempt()
+            except Exception as error:
+                if not is_endpoint_failure(error):
+                    raise
+                number, seconds = len(failures) + 1, time.monotonic() - began
+                tries = f"{number} attempt{'s' * (number > 1)} in {seconds:.1f} s"
+                failures.append(explain(error, tries))
+            # Without a cause on purpose: an SDK's error holds the request and with it the key.
+            raise failures[-1].error
+    raise AssertionError("tenacity raises the last failure")
 
 
 def _wait(retry: Retry, failures: Sequence[Failure]) -> float:

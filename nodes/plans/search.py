@@ -1,14 +1,12 @@
-"""Depth-first search over plans: asks for steps, runs them, descends or backtracks."""
+"""Depth-first search over plans: runs what was written, descends or backtracks."""
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import takewhile
 from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from thoughtgraph.nodes.expand import Placed, drafted, expansion, place
+from thoughtgraph.nodes.expand import Placed, place
 from thoughtgraph.nodes.limits import expansions_allowed, thoughts_left
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import StopReason
@@ -52,20 +50,6 @@ def calls_due(state: PlanState) -> int:
     settings, tree = TomtTotSettings.of(state["settings"]), state["thoughts"]
     left = min(settings.branches - tried(tree), settings.max_calls - len(tree) + 1)
     return min(1 + settings.speculate, left, expansions_allowed(state))
-
-
-async def generate(step: Step, state: PlanState) -> dict[str, Any]:
-    """Line 3: the next continuation of the top chunk, and some ahead, which wait in the state."""
-    key, first = top(state["thoughts"]), tried(state["thoughts"])
-    asks = [
-        replace(expansion(step, key, first + at), ahead=at > 0) for at in range(calls_due(state))
-    ]
-    answers = {answer.ask.name: answer for answer in await step.ask(asks)}
-    served = [*takewhile(bool, (answers.get(ask.name) for ask in asks))]
-    if not served:
-        return step.update(stop_reason="budget")
-    calls = drafted([answer for answer in served if answer])
-    return step.update(ahead={**state["ahead"], key: calls})
 
 
 async def evaluate(step: Step, state: PlanState) -> dict[str, Any]:

@@ -6,8 +6,9 @@ step writes the answer as one expression. Verdicts are sure, likely (maybe) and 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from thoughtgraph.errors import ProblemError
@@ -122,10 +123,10 @@ class Game24(StructuredSteps, FeedbackSteps):
         if left == str(TARGET) and path:
             steps = "\n".join(texts(path))
             text = fill("game24/cot", input=problem) + f"\nSteps:\n{steps}\n"
-            return _laid_out(text, "Answer: ", line_grammar.answer(), options)
+            return _laid_out(text, "Answer: ", line_grammar.answer, options)
         name = "propose_3" if shots >= 3 else "propose"
         text = fill(f"game24/{name}", input=left) + "\n"
-        form = line_grammar.steps(len(left.split()))
+        form = partial(line_grammar.steps, len(left.split()))
         return _laid_out(text, "Possible next steps:\n", form, options)
 
     def _proposed(
@@ -206,10 +207,10 @@ def _summed(samples: Sequence[str]) -> Verdict:
     return Verdict(total, ", ".join(words), words.count("?"))
 
 
-def _laid_out(text: str, cue: str, form: str, options: Options) -> Prompt:
-    """Returns a few-shot prompt in the layout and grammar of the settings."""
+def _laid_out(text: str, cue: str, form: Callable[[], str], options: Options) -> Prompt:
+    """Returns a few-shot prompt in the layout of the settings, with a grammar where they say so."""
     prompt = _as_turns(text, cue) if options.get("layout") == "turns" else Prompt(text)
-    return replace(prompt, grammar=form) if options.get("grammar") else prompt
+    return replace(prompt, grammar=form()) if options.get("grammar") else prompt
 
 
 def _as_turns(text: str, cue: str) -> Prompt:
