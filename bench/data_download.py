@@ -18,7 +18,8 @@ from requests import exceptions
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
-from thoughtgraph.bench.data_sets import DataSet
+from thoughtgraph.bench.data_sets import DataSet, Download
+from thoughtgraph.bench.questions.sql_questions import QUESTIONS, rebuild
 from thoughtgraph.errors import DataUnavailable, InputError
 
 SILENCE_SECONDS = 60.0
@@ -77,10 +78,15 @@ def fetch(wanted: DataSet, folder: Path, progress: Progress) -> Fetched:
         with TemporaryDirectory(prefix=f".{wanted.name}-", dir=folder) as work:
             whole, made = Path(work) / "whole", Path(work) / wanted.file
             digest = _download(wanted, whole, progress)
-            if wanted.archive is None:
-                whole.rename(made)
-            else:
+            if wanted.archive is not None:
                 unpack(wanted, whole, made)
+            elif wanted.scripts:
+                made.mkdir()
+                for script in wanted.scripts:
+                    _download(script, made / script.file, progress)
+                rebuild(made, [script.file for script in wanted.scripts], whole)
+            else:
+                whole.rename(made)
             made.rename(target)
     except DataUnavailable as error:
         raise DataUnavailable(f"{wanted.name} from {wanted.address}: {error}") from error
@@ -100,8 +106,9 @@ def _there(wanted: DataSet, target: Path) -> Fetched:
     """
     other = f"{str(target)!r} is not {wanted.name} as it is published: "
     remedy = "; move it away, or name another folder with --out"
-    if wanted.archive is not None:
-        lacking = [name for name in wanted.member_files.values() if not (target / name).is_file()]
+    if wanted.archive is not None or wanted.scripts:
+        files = [*wanted.member_files.values(), *[QUESTIONS] * bool(wanted.scripts)]
+        lacking = [name for name in files if not (target / name).is_file()]
         if lacking:
             raise InputError(f"{other}it has no {lacking[0]!r}{remedy}")
         return Fetched(target, None, was_there=True)
@@ -114,7 +121,7 @@ def _there(wanted: DataSet, target: Path) -> Fetched:
     return Fetched(target, digest, was_there=True)
 
 
-def _download(wanted: DataSet, file: Path, progress: Progress) -> str:
+def _download(wanted: Download, file: Path, progress: Progress) -> str:
     """Writes what lies at the address into a file and returns its SHA-256.
 
     Raises:

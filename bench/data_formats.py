@@ -148,6 +148,8 @@ def _fever(file: Path) -> Rows:
 
 def _sql(file: Path) -> Rows:
     """Yields own lines with `database`, and the entries of Spider and BIRD (its hint included)."""
+    if file.is_dir():  # of databases, beside the questions
+        return
     for number, entry in _objects(file):
         asked = as_text(entry["problem"] if "problem" in entry else entry["question"])
         hint = f"\nHint: {entry['evidence']}" if entry.get("evidence") else ""

@@ -20,10 +20,23 @@ from thoughtgraph.errors import UnknownName
 PLACE, FILE = "thoughtgraph.bench", "data_sets.toml"
 
 
-class DataSet(BaseModel):
-    """One data set as its authors publish it."""
+class Download(BaseModel):
+    """A file that is downloaded."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    file: str
+    """What it is called here; of an archive and of several files, their folder."""
+    address: str
+    """Where it is downloaded from."""
+    size: int | None = None
+    """Bytes of what lies at the address; None: not known beforehand."""
+    sha256: str | None = None
+    """Its checksum; None: not known beforehand."""
+
+
+class DataSet(Download):
+    """One data set as its authors publish it."""
 
     name: str
     task: str
@@ -31,18 +44,12 @@ class DataSet(BaseModel):
     title: str
     entries: int
     """How many problems of it are read."""
-    file: str
-    """What it is called in a folder of data sets; of an archive the folder of its members."""
     licence: str
     """An SPDX identifier."""
     home: str
     """The page of the data set."""
-    address: str
-    """Where the file is downloaded from."""
-    size: int | None = None
-    """Bytes of what lies at the address; None: not known beforehand."""
-    sha256: str | None = None
-    """Its checksum; None: not known beforehand."""
+    scripts: Sequence[Download] = ()
+    """Databases that its questions are about, as scripts of SQL, from which both are made anew."""
     archive: Literal["tar", "zip"] | None = None
     recorded: bool = False
     """Whether it holds runs of a model, for `bench.papers.recorded_runs`, and no problems."""

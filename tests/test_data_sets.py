@@ -17,6 +17,7 @@ from thoughtgraph import registry
 from thoughtgraph.bench.data import found, generated, load, where
 from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.bench.data_sets import DataSet, catalogue
+from thoughtgraph.bench.questions.sql_questions import QUESTIONS
 from thoughtgraph.cli import data_downloads
 
 SETS = catalogue().sets
@@ -87,6 +88,10 @@ CLEVR_TEXTS = {
 def all_sets(tmp_path: Path) -> Path:
     """A folder of small files of each set's format under the names that a download gives them."""
     for each in READ.values():
+        if each.scripts:
+            (tmp_path / each.file / "database").mkdir(parents=True)
+            (tmp_path / each.file / QUESTIONS).write_text(DATA[each.task], encoding="utf-8")
+            continue
         if not each.archive:
             (tmp_path / each.file).write_text(DATA[each.task], encoding="utf-8")
             continue

@@ -108,6 +108,11 @@ PUBLISHED: Mapping[str, tuple[str, str, str, str | None]] = {
         '{"id": 2, "label": "not enough info", "claim": "Ada had a bicycle."}\n',
         *("75397", "Ada lived.", "SUPPORTS"),
     ),
+    "sql": (
+        '{"id": "a1", "database": "shop", "problem": "How many?", "gold": ["SELECT 1"]}\n'
+        '{"id": "a2", "database": "shop", "problem": "How many?", "gold": ["SELECT 2"]}\n',
+        *("a1", '{"question": "How many?", "database": "shop"}', '["SELECT 1"]'),
+    ),
 }
 """Two problems of a data set as it is published; the first one's id, text and gold answer."""
 
