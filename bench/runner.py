@@ -41,7 +41,7 @@ class Setup:
     """Name of the set of problems; problems of different sets are told apart."""
     given: Mapping[str, Any] = field(default_factory=dict)
     """The settings that were given; all others have their defaults."""
-    effective: Mapping[str, Any] = field(default_factory=dict)
+    resolved: Mapping[str, Any] = field(default_factory=dict)
     """The values of all settings, the seed apart."""
 
 

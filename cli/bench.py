@@ -175,7 +175,7 @@ def score(trial: Trial, candidates: Sequence[str | None]) -> list[float]:
     """Returns the score of each answer; none where the task has no scorer."""
     record = trial.record
     task = task_of(trial.setup.task)
-    settings = trial.setup.effective
+    settings = trial.setup.resolved
     return metrics.scores_of(task, record.problem, candidates, record.gold, settings)
 
 
@@ -186,4 +186,4 @@ async def _right(trial: Trial, answer: str) -> bool:
 def _check_dollars(models: Models, setup: Setup) -> None:
     if "limit_dollars" in setup.given and setup.given["limit_dollars"] is not None:
         names = filter(None, (setup.model, setup.evaluator_model))
-        check_limit(prices_of([models.port(name) for name in names], setup.effective["prices"]))
+        check_limit(prices_of([models.port(name) for name in names], setup.resolved["prices"]))

@@ -46,7 +46,7 @@ def batches(options: BenchOptions) -> list[Batch]:
         for method in options.methods or [default_method(task_of(part.task))]
         for values in sweep(given, values_to_try(options.sweep))
     ]
-    first = setups[0].effective["seed"]
+    first = setups[0].resolved["seed"]
     return [
         Batch(
             [_seedless(setup) for setup in setups],
@@ -187,6 +187,6 @@ async def _nobody(answer: str) -> bool:
 
 def _seedless(setup: Setup) -> Setup:
     dropped = ("seed", "model", "evaluator_model", "task", *WATCHING)
-    effective = {name: value for name, value in setup.effective.items() if name not in dropped}
+    resolved = {name: value for name, value in setup.resolved.items() if name not in dropped}
     given = {name: value for name, value in setup.given.items() if name != "seed"}
-    return replace(setup, given=given, effective=effective)
+    return replace(setup, given=given, resolved=resolved)

@@ -13,7 +13,7 @@ from thoughtgraph.cli import demo
 from thoughtgraph.cli.assignments import assignment, assignments, written_text
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.cli.options import DemoOptions, SolveOptions
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
@@ -55,7 +55,7 @@ class RunConfig:
         """The task's id, which a file's name is not."""
         return task_of(self.task).id
 
-    def effective(self) -> dict[str, Any]:
+    def resolved(self) -> dict[str, Any]:
         """Returns the values of all settings."""
         return effective_settings(self.method, task_of(self.task), self.settings)
 
@@ -75,7 +75,7 @@ def demonstrated(options: DemoOptions) -> RunConfig:
     check_files(options.json_file, options.html_file)
     begun = RunConfig(demo.METHOD, demo.TASK, "", "", settings=dict(demo.SETTINGS))
     config = _configured(options, begun)
-    made = demo.demonstration(config.effective()["seed"])
+    made = demo.demonstration(config.resolved()["seed"])
     return replace(config, problem=task_of(demo.TASK).read(made.problem), gold=made.gold)
 
 
@@ -93,7 +93,7 @@ def _configured(options: DemoOptions, begun: RunConfig) -> RunConfig:
         json_file=_placed(options.json_file),
         html_file=_placed(options.html_file),
     )
-    admit(config.method, task_of(config.task), config.effective(), oracle=config.oracle)
+    admit(config.method, task_of(config.task), config.resolved(), oracle=config.oracle)
     return config
 
 
@@ -132,7 +132,7 @@ def resumed(config: RunConfig, options: SolveOptions) -> RunConfig:
         json_file=_placed(options.json_file) or config.json_file,
         html_file=_placed(options.html_file) or config.html_file,
     )
-    changed.effective()
+    changed.resolved()
     check_files(changed.json_file, changed.html_file)
     return changed
 
@@ -205,5 +205,5 @@ def limit_settings(pairs: Sequence[str]) -> dict[str, Any]:
         if name not in known:
             raise UnknownName("limit", name, known)
         chosen[LIMIT_PREFIX + name] = None if value == "none" else value
-    effective(Settings, {}, chosen)  # refuses what is no number, for all methods alike
+    resolve_settings(Settings, {}, chosen)  # refuses what is no number, for all methods alike
     return chosen

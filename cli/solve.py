@@ -124,7 +124,7 @@ def _out(session: Session, ended: Ended) -> dict[str, Any]:
     """Returns what the graph returned, or would have if it had not been stopped before its end."""
     config, state = session.config, ended.state
     right = state.get("answer") == config.gold
-    settings = state.get("settings") or config.effective()
+    settings = state.get("settings") or config.resolved()
     judge = config.evaluator_model
     named = {"task": config.task_id, "model": config.model, "evaluator_model": judge}
     return {

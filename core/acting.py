@@ -104,7 +104,7 @@ class Toolbox(Protocol):
         ...
 
     @property
-    def dearest(self) -> float:
+    def max_call_cost(self) -> float:
         """The price of the dearest call, as far as it is known before the call."""
         ...
 

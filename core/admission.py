@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any, Literal, get_args, get_origin
 
 from thoughtgraph import registry
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.errors import CapabilityError, InputError, SettingError
 from thoughtgraph.settings.marks import Exact, Needs
 from thoughtgraph.task import Checks, Task
@@ -209,7 +209,7 @@ def effective_settings(
         UnknownName: One is no setting of the method.
         SettingError: One is outside its bounds.
     """
-    return effective(registry.settings(method), task.published(method), given)
+    return resolve_settings(registry.settings(method), task.published(method), given)
 
 
 def _admit_oracle(method: str, oracle: Oracle | bool, settings: Mapping[str, Any]) -> None:

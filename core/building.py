@@ -14,7 +14,7 @@ from langgraph.types import Checkpointer
 from thoughtgraph import registry
 from thoughtgraph.acting import Toolbox
 from thoughtgraph.admission import Oracle, check_task
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
@@ -121,7 +121,7 @@ def build(
         policy=policy,
     )
     if run.task is None:
-        effective(run.settings, {}, presets=settings)
+        resolve_settings(run.settings, {}, presets=settings)
     else:
         # A run may be told to check answers, and is looked at itself.
         may_check = isinstance(run.task, Checks) and not oracle
@@ -168,4 +168,4 @@ def check_served_context(graph: str, context: Mapping[str, Any]) -> None:
     if context.get("task"):
         run.effective_settings(context)
     else:
-        effective(run.settings, {}, context)
+        resolve_settings(run.settings, {}, context)

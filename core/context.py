@@ -81,7 +81,7 @@ def _takes_none(field: FieldInfo | None) -> bool:
     return field is not None and type(None) in get_args(field.annotation)
 
 
-def effective(
+def resolve_settings(
     base: type[Settings],
     published: Mapping[str, Any],
     chosen: Mapping[str, Any] | None = None,

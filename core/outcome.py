@@ -72,7 +72,7 @@ INCOMPLETE: Mapping[Ending, str] = {
 """What ended a completion, by its name in `usage`, as the outcome says it."""
 SHOWN = 5
 """Tied answers that are named."""
-LONGEST = 40
+LONGEST_TIED = 40
 """Characters of a tied answer that are shown."""
 
 By = Literal["votes", "weights", "scores"]
@@ -201,7 +201,10 @@ def vote_words(chosen: Vote) -> str:
             "scores": f"scored {got:.3g} of {of}",
         }[chosen["by"]]
     if names := [" ".join(name.split()) for name in chosen["tied"]]:
-        cut = (n if len(n) <= LONGEST else f"{n[: LONGEST - 1].rstrip()}…" for n in names[:SHOWN])
+        cut = (
+            n if len(n) <= LONGEST_TIED else f"{n[: LONGEST_TIED - 1].rstrip()}…"
+            for n in names[:SHOWN]
+        )
         more = f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
         words += f", tied with {', '.join(cut)}{more}: the first one counts"
     if unread:

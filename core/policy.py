@@ -23,7 +23,7 @@ from thoughtgraph.settings.marks import Ceiling, FreeText, Offer, Operators, Ser
 
 S = TypeVar("S", bound=Settings)
 
-LONGEST = 100_000
+LONGEST_TEXT = 100_000
 """Characters of a problem, and of a setting that is any text (ours): both go into every prompt."""
 CEILINGS: Mapping[str, float | None] = {
     name: mark.most or Settings.model_fields[name].get_default(call_default_factory=True)
@@ -199,7 +199,7 @@ class Policy:
                 case Ceiling(most):
                     return self._capped(name, field, most)
                 case FreeText():
-                    return Annotated[str, MaxLen(LONGEST)], field
+                    return Annotated[str, MaxLen(LONGEST_TEXT)], field
                 case Served(default):
                     return field.annotation, FieldInfo.merge_field_infos(field, default=default)
         if _any_text(field.annotation):

@@ -16,7 +16,7 @@ from pydantic import create_model
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Toolbox
 from thoughtgraph.admission import Oracle, admit, capability_error, tasks_of
-from thoughtgraph.context import effective, graph_fields
+from thoughtgraph.context import graph_fields, resolve_settings
 from thoughtgraph.errors import InputError, SettingError, ToolsUnavailable
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
@@ -139,7 +139,7 @@ class Run:
         default = self.settings.model_fields["task"].default
         task = self.task or registry.task(chosen.get("task") or default)
         published = self._published(task)
-        settings = effective(self.settings, published, chosen, self.presets)
+        settings = resolve_settings(self.settings, published, chosen, self.presets)
         method, served = self.method.entry.id, self.policy is not None
         admit(method, task, settings, oracle=self.oracle, served=served)
         for mark, kind in ((ForTools, Acts), (ForDatabases, Opens)):
@@ -147,7 +147,7 @@ class Run:
             tooled = [name for name in of_it if chosen.get(name) is not None]
             if not tooled or isinstance(task, kind):
                 continue
-            usual = effective(self.settings, published, presets=self.presets)
+            usual = resolve_settings(self.settings, published, presets=self.presets)
             if names := [name for name in tooled if settings[name] != usual[name]]:
                 them = "it" if len(names) == 1 else "them"
                 raise SettingError(

@@ -112,7 +112,7 @@ async def draw(state: SearchState) -> Literal["generate", "answer"]:
     return "generate" if may_begin(state) else "answer"
 
 
-def sureness(first: int, second: int) -> float:
+def leader_probability(first: int, second: int) -> float:
     """Returns the probability that of two answers the first is the more probable one.
 
     It is that of Beta(first + 1, second + 1) above 1/2, which is a sum of binomial coefficients.
@@ -126,11 +126,11 @@ def sureness(first: int, second: int) -> float:
     return float(ways / 2**drawn)
 
 
-def needed(votes: Mapping[str, int], confidence: float) -> int:
+def samples_to_settle(votes: Mapping[str, int], confidence: float) -> int:
     """Returns the fewest samples that settle a vote if all agree with its leader; 0: it is."""
     first, second, *_ = [*sorted(votes.values(), reverse=True), 0, 0]
     more = 0
-    while sureness(first + more, second) <= confidence:
+    while leader_probability(first + more, second) <= confidence:
         more += 1
     return more
 
@@ -175,7 +175,9 @@ def _batch(state: SearchState) -> int:
     """
     settings = AdaptiveSettings.of(state["settings"])
     standing = Counter[str]() if state["oracle"] else _counted(state)
-    return min(needed(standing, settings.confidence), settings.samples - len(samples(state)))
+    return min(
+        samples_to_settle(standing, settings.confidence), settings.samples - len(samples(state))
+    )
 
 
 def _start(state: SearchState) -> str:

@@ -85,8 +85,8 @@ def step_costs(step: Step, tree: Tree, rank: Rank) -> dict[str, float]:
     if rank.pays and any(thought.get("invalid") for thought in new.values()):
         known = toolbox(step.run, step.state)
         paid = [thought.get("price", 0.0) for thought in tree.values()]
-        dearest = max([known.dearest if known else 0.0, *paid])
-        prices = {key: dearest if new[key].get("invalid") else prices[key] for key in prices}
+        max_call_cost = max([known.max_call_cost if known else 0.0, *paid])
+        prices = {key: max_call_cost if new[key].get("invalid") else prices[key] for key in prices}
     extra = settings.failure_cost if rank.propagates else 0.0
     failed = {key for key, thought in new.items() if thought.get("failed")}
     return {key: price + (extra if key in failed else 0.0) for key, price in prices.items()}

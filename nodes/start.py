@@ -21,7 +21,7 @@ from thoughtgraph.nodes.calls import labels
 from thoughtgraph.nodes.limits import may_begin
 from thoughtgraph.nodes.node import check_place, is_nested
 from thoughtgraph.outcome import REFUSED
-from thoughtgraph.policy import LONGEST
+from thoughtgraph.policy import LONGEST_TEXT
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import REPLY, SearchInput, SearchState
@@ -85,9 +85,9 @@ async def _begun(
     settings = run.effective_settings(chosen)
     task = run.task_for(settings, Task)
     written = encodable(problem_of(state, task))
-    if run.policy is not None and len(written) > LONGEST:
+    if run.policy is not None and len(written) > LONGEST_TEXT:
         raise ProblemError(
-            f"a problem of {len(written)} characters is too long; write at most {LONGEST}"
+            f"a problem of {len(written)} characters is too long; write at most {LONGEST_TEXT}"
         )
     problem = task.read(written)
     running = get_runtime().execution_info
@@ -192,7 +192,7 @@ def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str
     problem = "" if state.get("messages") else state.get("problem")
     return {
         **_afresh(run, name, root()),
-        "problem": problem if isinstance(problem, str) and len(problem) <= LONGEST else "",
+        "problem": problem if isinstance(problem, str) and len(problem) <= LONGEST_TEXT else "",
         "settings": {},
         "prices": {},
         "stop_reason": Overwrite(REFUSED),
@@ -224,7 +224,7 @@ def problem_of(state: SearchInput, task: Task) -> str:
     given = state.get("problem") or ""
     if question and not (answered and given):
         follow_up = extras(task).follow_up
-        turns = _turns(messages[: said[-1]], LONGEST - len(question) - len(follow_up("", "")))
+        turns = _turns(messages[: said[-1]], LONGEST_TEXT - len(question) - len(follow_up("", "")))
         return follow_up(turns, question) if turns else question
     if not given:
         raise ProblemError(

@@ -13,7 +13,7 @@ from support.pools import POOLS
 from support.scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
-from thoughtgraph.graphs.adaptive import needed, sureness
+from thoughtgraph.graphs.adaptive import leader_probability, samples_to_settle
 
 
 async def seen(task: Any, reply: Reply, problem: str, **context: Any) -> tuple[Any, list[int]]:
@@ -42,14 +42,16 @@ async def test_a_task_without_answers_is_told_what_to_publish() -> None:
 
 
 def test_the_rule_is_the_beta_posterior_of_the_paper() -> None:
-    assert sureness(0, 0) == 0.5
-    assert sureness(4, 0) == 1 - 1 / 32
-    assert sureness(1, 0) == 0.75
+    assert leader_probability(0, 0) == 0.5
+    assert leader_probability(4, 0) == 1 - 1 / 32
+    assert leader_probability(1, 0) == 0.75
     for first, second in ((3, 1), (7, 2), (12, 11)):
-        assert sureness(first, second) + sureness(second, first) == pytest.approx(1)
+        assert leader_probability(first, second) + leader_probability(
+            second, first
+        ) == pytest.approx(1)
         draws = random.Random(0)
         won = [draws.betavariate(first + 1, second + 1) > 0.5 for _ in range(20_000)]
-        assert sum(won) / len(won) == pytest.approx(sureness(first, second), abs=0.01)
+        assert sum(won) / len(won) == pytest.approx(leader_probability(first, second), abs=0.01)
 
 
 TIED = "; 5 of 10 votes, tied with 2: the first one counts"
@@ -149,6 +151,6 @@ async def test_what_holds_for_every_vote(pool: range) -> None:
         assert len(votes) == sum(sizes) <= 20
         counts = {answer: votes.count(answer) for answer in votes if answer is not None}
         assert out["answer"] == max(counts, key=lambda answer: counts[answer], default=None)
-        assert len(votes) == 20 or needed(counts, 0.95) == 0
+        assert len(votes) == 20 or samples_to_settle(counts, 0.95) == 0
         for before, size in pairwise([0, *sizes]):
             assert size <= 20 - before

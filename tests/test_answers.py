@@ -10,7 +10,7 @@ from support.fake_server import FakeServer, Fault
 from support.pools import few
 
 from thoughtgraph.errors import ModelError
-from thoughtgraph.llm.exchange import LONGEST, Draw
+from thoughtgraph.llm.exchange import LONGEST_COMPLETION, Draw
 
 REPLY = numbered
 
@@ -68,7 +68,10 @@ async def test_samples_that_arrived_are_not_lost(server: FakeServer) -> None:
 
 @pytest.mark.parametrize(
     ("tokens", "letters"),
-    [(50, 800), *(pytest.param(most, LONGEST, marks=pytest.mark.ci) for most in (None, 10**5))],
+    [
+        (50, 800),
+        *(pytest.param(most, LONGEST_COMPLETION, marks=pytest.mark.ci) for most in (None, 10**5)),
+    ],
 )
 async def test_of_a_completion_no_more_is_read_than_was_asked_for(
     server: FakeServer, tokens: int | None, letters: int

@@ -15,7 +15,7 @@ from support.spelling import Spelling, speller
 from typing_extensions import TypedDict
 
 import thoughtgraph as tg
-from thoughtgraph.policy import LONGEST
+from thoughtgraph.policy import LONGEST_TEXT
 
 
 class Around(TypedDict, total=False):
@@ -194,7 +194,7 @@ async def test_of_a_long_conversation_the_newest_turns_stay() -> None:
     graph, model = chatting()
     out = await graph.ainvoke({"messages": [*turns, HumanMessage("And now?")]})
     asked = out["problem"]
-    assert LONGEST - 2500 < len(asked) <= LONGEST
+    assert LONGEST_TEXT - 2500 < len(asked) <= LONGEST_TEXT
     assert "You are terse." in asked and "turn 199 " in asked and "turn 50 " not in asked
     assert "(what was said earlier is left out)" in asked
     assert model.seen[0].prompt.count("And now?") == 1
@@ -202,7 +202,7 @@ async def test_of_a_long_conversation_the_newest_turns_stay() -> None:
 
 async def test_a_last_turn_that_is_too_long_is_refused() -> None:
     graph, model = chatting()
-    given: Any = {"messages": [*TURNS, HumanMessage("w" * (LONGEST + 1))]}
+    given: Any = {"messages": [*TURNS, HumanMessage("w" * (LONGEST_TEXT + 1))]}
     out = await graph.ainvoke(given)
     assert "too long" in out["messages"][-1].text and out["stop_reason"] == "refused"
     with pytest.raises(tg.ProblemError, match="too long"):

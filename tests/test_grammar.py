@@ -18,7 +18,7 @@ import thoughtgraph as tg
 from thoughtgraph.acting import Hints
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import generate
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.llm.exchange import Request
 from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
@@ -31,9 +31,9 @@ from thoughtgraph.tasks.scenes.scenes import Scenes, numbered
 from thoughtgraph.tools.scenes.vocabulary import Style
 from thoughtgraph.tools.wiki.sources import toolbox
 
-PLANS = effective(TomtTotSettings, {}, {"grammar": True})
-EQUATIONS = effective(TotBfsSettings, {}, {"grammar": True, "layout": "turns"})
-STEPS = effective(ReactSettings, {}, {"grammar": True})
+PLANS = resolve_settings(TomtTotSettings, {}, {"grammar": True})
+EQUATIONS = resolve_settings(TotBfsSettings, {}, {"grammar": True, "layout": "turns"})
+STEPS = resolve_settings(ReactSettings, {}, {"grammar": True})
 STYLES: tuple[Style, ...] = get_args(Style)
 KINDS: tuple[Type, ...] = get_args(Type)
 PUZZLE = "4 9 10 13"

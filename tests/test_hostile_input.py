@@ -22,9 +22,9 @@ from support.pools import few
 from support.searches import CASES, built
 
 from thoughtgraph import registry
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.errors import ThoughtgraphError
-from thoughtgraph.policy import LONGEST, Policy
+from thoughtgraph.policy import LONGEST_TEXT, Policy
 
 LONG = 30_000
 """Letters of a text that an expression is tried on."""
@@ -241,7 +241,7 @@ def assert_allowed(found: dict[str, Any]) -> None:
     for name, value in found.items():
         if name.endswith("examples"):
             assert value in ("", "own", "none")
-        assert not isinstance(value, str) or len(value) <= LONGEST
+        assert not isinstance(value, str) or len(value) <= LONGEST_TEXT
     assert not found["share_evaluations"] and not found.get("contact") and not found["prices"]
     assert found.get("recording", "keep") == "keep"
 
@@ -256,7 +256,7 @@ def test_no_context_of_a_client_leaves_what_the_operator_named(method: str, most
 
     def stays_inside(context: dict[str, Any]) -> None:
         try:
-            found = effective(base, {}, context)
+            found = resolve_settings(base, {}, context)
         except ThoughtgraphError as error:
             assert "\n" not in str(error) and len(str(error)) < 3_000
         else:

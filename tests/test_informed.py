@@ -197,10 +197,10 @@ def order(thought: Any) -> tuple[float, int, int]:
 
 def check_figures(method: str, out: Any, context: dict[str, Any]) -> None:
     """P36, P40: g is what the steps on the way cost, and f is g - lambda V."""
-    dearest = max(COSTS.values())
+    max_call_cost = max(COSTS.values())
     for thought in list(out["tree"].values())[1:]:
         path = tg.path_to(out["tree"], thought["id"])
-        priced = [dearest if step.get("invalid") else step["price"] for step in path]
+        priced = [max_call_cost if step.get("invalid") else step["price"] for step in path]
         if method == A_STAR or context.get("failure_cost") == 0.0:
             assert thought["cost"] == sum(priced)
         if method in (BEST, DFS):

@@ -15,9 +15,9 @@ from support.searches import THREAD
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.llm.retry import Retry
-from thoughtgraph.policy import LONGEST, Policy, operators
+from thoughtgraph.policy import LONGEST_TEXT, Policy, operators
 from thoughtgraph.settings import Settings
 
 PUZZLE = "2 4 7 11"
@@ -62,7 +62,7 @@ def test_clients_choose_names_and_lower_limits(method: str) -> None:
         kind = "examples" if name.endswith("examples") else name
         for value in HOSTILE.get(kind, []):
             with pytest.raises(tg.SettingError) as caught:
-                effective(settings, {}, {name: value})
+                resolve_settings(settings, {}, {name: value})
             line = str(caught.value)
             named = {"corpus": "handbook", "database": "shop", "examples": "own"}
             allowed = {"model": "big", **named}.get(kind, "")
@@ -71,13 +71,13 @@ def test_clients_choose_names_and_lower_limits(method: str) -> None:
             continue
         usual = field.get_default(call_default_factory=True)
         most = {"limit_tokens": 10, "limit_dollars": None}.get(name, usual)
-        assert effective(settings, {}, {name: None})[name] == most
-        assert effective(settings, {}, {name: 1})[name] == 1
+        assert resolve_settings(settings, {}, {name: None})[name] == most
+        assert resolve_settings(settings, {}, {name: 1})[name] == 1
         if most is not None:
-            assert effective(settings, {}, None)[name] == most
+            assert resolve_settings(settings, {}, None)[name] == most
             for value in (most + 1, *NO_NUMBERS):
                 with pytest.raises(tg.SettingError, match=name):
-                    effective(settings, {}, {name: value})
+                    resolve_settings(settings, {}, {name: value})
 
 
 def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
@@ -208,7 +208,7 @@ async def test_what_cannot_be_had_is_explained_to_the_log_alone(
         assert source not in str(refused.value) and source in caplog.text
 
 
-CLUES = json.dumps(["w" * LONGEST] * 10)
+CLUES = json.dumps(["w" * LONGEST_TEXT] * 10)
 PAGES = json.dumps({"question": "Who?", "context": [["Big", ["A sentence."] * 10_000]]})
 
 
@@ -217,9 +217,9 @@ PAGES = json.dumps({"question": "Who?", "context": [["Big", ["A sentence."] * 10
     [
         ("io", CLUES, {"task": "crosswords"}, True),
         ("react", PAGES, {"task": "hotpotqa"}, True),
-        ("tomt_tot", f"{' ' * LONGEST}{{}}", {"task": "clevr"}, False),
-        ("refine", PUZZLE, {"draft": "w" * (LONGEST + 1)}, False),
-        ("react", "Who?", {"task": "hotpotqa", "tool_costs": "Search=1," * LONGEST}, False),
+        ("tomt_tot", f"{' ' * LONGEST_TEXT}{{}}", {"task": "clevr"}, False),
+        ("refine", PUZZLE, {"draft": "w" * (LONGEST_TEXT + 1)}, False),
+        ("react", "Who?", {"task": "hotpotqa", "tool_costs": "Search=1," * LONGEST_TEXT}, False),
     ],
 )
 async def test_no_text_is_longer_than_a_server_takes(
@@ -229,7 +229,7 @@ async def test_no_text_is_longer_than_a_server_takes(
     graph = tg.build(method, policy=Policy(models={"small": server.specifier}))
     with pytest.raises(tg.InputError) as caught:
         await graph.ainvoke({"problem": problem}, context={**context, **RAISE})
-    assert str(LONGEST) in str(caught.value) and len(str(caught.value)) < 300
+    assert str(LONGEST_TEXT) in str(caught.value) and len(str(caught.value)) < 300
     assert not server.seen
     if free:
         assert registry.task(context["task"]).read(problem), "in one's own process it is free"

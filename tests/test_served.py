@@ -14,7 +14,7 @@ from support.searches import THREAD
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.admission import tasks_of
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.graphs import served
 from thoughtgraph.policy import Policy
 from thoughtgraph.settings.marks import StandsFor
@@ -45,10 +45,10 @@ def test_a_graph_has_a_form_that_means_the_published_values(method: str) -> None
     for task in tasks_of(method):
         published = task.published(method)
         chosen = graph.context_schema(**{**form, "task": task.id})
-        untouched = effective(settings, published, {"task": task.id})
+        untouched = resolve_settings(settings, published, {"task": task.id})
         sent = chosen.model_dump(include=chosen.model_fields_set)
-        assert effective(settings, published, sent) == untouched, task.id
-        meant.append(effective(settings, published, None))
+        assert resolve_settings(settings, published, sent) == untouched, task.id
+        meant.append(resolve_settings(settings, published, None))
     switches = registry.settings(method).marked(StandsFor).values()
     _assert_defaults_shown(fields, meant, [name for mark in switches for name in mark.values])
 

@@ -11,7 +11,7 @@ import thoughtgraph as tg
 from thoughtgraph import prompts
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
 from thoughtgraph.tasks.scenes.plan_language import parse
@@ -24,7 +24,7 @@ from thoughtgraph.tasks.scenes.scenes import (
 )
 from thoughtgraph.tools.scenes.vocabulary import Style
 
-OPTIONS = effective(TomtTotSettings, {}, None)
+OPTIONS = resolve_settings(TomtTotSettings, {}, None)
 STYLES: tuple[Style, ...] = get_args(Style)
 KINDS: tuple[Type, ...] = get_args(Type)
 BOTH: list[Any] = [(style, kind) for kind in KINDS for style in STYLES]

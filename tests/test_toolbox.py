@@ -164,8 +164,8 @@ async def test_the_users_own_tools_work_beside_the_others_and_cost_one_unless_to
     way = await tools.call("route", '{"start": "A", "goal": "B"}', state)
     assert way.observation == "A to B, 0 stops"
     noon = await tools.call("clock", "", state)
-    assert (noon.observation, noon.cost, tools.dearest) == ("noon", 1.0, 3.0)
-    assert toolbox(PAGES, costs={"Search": by_latency(9.0)}).dearest == 1.0
+    assert (noon.observation, noon.cost, tools.max_call_cost) == ("noon", 1.0, 3.0)
+    assert toolbox(PAGES, costs={"Search": by_latency(9.0)}).max_call_cost == 1.0
     finished = await tools.call("finish", " the answer ", {})
     assert (finished.answer, finished.observation) == ("the answer", "the answer")
     assert not finished.failed

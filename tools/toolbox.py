@@ -69,7 +69,7 @@ class ToolSet:
         return tuple(each.name for each in self._tools.values())
 
     @property
-    def dearest(self) -> float:
+    def max_call_cost(self) -> float:
         """The price of the dearest call; one that is worked out from a call counts as unpriced."""
         prices = [each.cost for each in self._tools.values()]
         return max(UNPRICED if callable(price) else price for price in prices)

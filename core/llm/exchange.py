@@ -25,7 +25,7 @@ MOST_TOKENS = 10**9
 MOST_LETTERS_A_TOKEN = 16
 """Letters of a completion that are read for each token that was asked for (ours): four times the
 rule of thumb, as a token may be a long word or a run of blanks."""
-LONGEST = 400_000
+LONGEST_COMPLETION = 400_000
 """Letters of a completion that are read at all (ours): the 100,000 tokens that settings allow."""
 SEED_DIGITS = 7
 """Hexadecimal digits of a seed: a positive number of 32 bits wherever it goes."""
@@ -145,7 +145,7 @@ def read(result: LLMResult, request: Request, n: int, *, openai: bool) -> Answer
         raise BrokenOff("the server says that an error ended the completion")
     if not whole:
         raise BadAnswer("the answer holds no completion")
-    longest = min(LONGEST, (request.length or LONGEST) * MOST_LETTERS_A_TOKEN)
+    longest = min(LONGEST_COMPLETION, (request.length or LONGEST_COMPLETION) * MOST_LETTERS_A_TOKEN)
     texts = [text_of(each)[:longest] for each in whole[:n]]
     answers = [answer_in(*each, request.stop) for each in zip(whole, texts, strict=False)]
     prompt, completion = _sizes(result, request, texts)

@@ -26,7 +26,7 @@ class Walk:
 
     names = tuple(COSTS)
 
-    dearest = max(COSTS.values())
+    max_call_cost = max(COSTS.values())
 
     def __init__(self, trouble: str = "") -> None:
         self.trouble = trouble

@@ -22,7 +22,7 @@ from thoughtgraph.cli.bench_options import ReportOptions
 from thoughtgraph.cli.report import report
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.llm.store import PaidAnswers, SqliteStore, digest
 from thoughtgraph.prompts import read_examples
 from thoughtgraph.tools.wiki.corpus_files import read_entries
@@ -190,7 +190,7 @@ def run(content: bytes, folder: Path) -> object:
     runs = Runs(folder)
     (runs.path / "r").mkdir()
     _file(runs.path / "r", "run.json", content)
-    steps = (lambda: runs.update("r", why="why"), lambda: runs.config("r").effective())
+    steps = (lambda: runs.update("r", why="why"), lambda: runs.config("r").resolved())
     return [step() for step in (runs.waiting, *steps)]
 
 
@@ -211,7 +211,7 @@ def environment(variable: str, read: Callable[[], object]) -> Read:
 def setting(written: str) -> object:
     method = "tot_bfs"
     given = run_config.given_settings([written])
-    return effective(registry.settings(method), {}, given)
+    return resolve_settings(registry.settings(method), {}, given)
 
 
 def scenes(name: str) -> Read:

@@ -7,7 +7,7 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Hints
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.task import Opens, Question, maybe_await
 from thoughtgraph.tasks.numbers import canonical, numbers_in, tidy
@@ -98,7 +98,11 @@ def readers(task_name: str | None = None) -> Iterator[tuple[str, Reader]]:
 
 def _reader(call: Callable[..., object], names: list[str], task: str, problem: str) -> Reader:
     base = registry.settings("tomt_os" if task in ("clevr", "ptr") else "react")
-    options = {"n_generate": 3, "protocol": "single_call", **effective(base, {}, {"task": task})}
+    options = {
+        "n_generate": 3,
+        "protocol": "single_call",
+        **resolve_settings(base, {}, {"task": task}),
+    }
     # A question asked directly has no style of acting.
     style = "cot" if getattr(call, "__name__", "").startswith("ask") else "react"
     known: dict[str, Any] = {

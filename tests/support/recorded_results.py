@@ -206,7 +206,7 @@ def keep(
         gold: The right answers by problem.
     """
     settings = effective_settings(method, registry.task(task), given) | {"task": task}
-    setup = Setup(task, method, MODEL, data=task, given=given or {}, effective=settings)
+    setup = Setup(task, method, MODEL, data=task, given=given or {}, resolved=settings)
     problems = [str(out["problem"]) for out in outs]
     records = [Record(str(at), each, (gold or {}).get(each)) for at, each in enumerate(problems)]
     of = dict(zip(problems, outs, strict=True))

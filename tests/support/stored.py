@@ -4,14 +4,16 @@ import random
 from typing import Any
 
 from thoughtgraph import registry
-from thoughtgraph.context import effective
+from thoughtgraph.context import resolve_settings
 from thoughtgraph.tree import Tree, grow, root
 
 
 def stored(tree: Tree, *, answer: str | None = None, **changes: Any) -> dict[str, Any]:
     """A result of `tot_bfs` on Game of 24 around a given tree."""
     base = registry.settings("tot_bfs")
-    settings = effective(base, registry.task("game24").published("tot_bfs"), {"task": "game24"})
+    settings = resolve_settings(
+        base, registry.task("game24").published("tot_bfs"), {"task": "game24"}
+    )
     return {
         "method": "tot_bfs",
         "task": "game24",
