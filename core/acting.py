@@ -24,10 +24,10 @@ LOWEST = 1.0
 """The value of a trajectory whose score cannot be read (ours)."""
 
 
-def labelled(found: Label | None) -> Verdict:
+def labelled(read: Label | None) -> Verdict:
     """Returns the verdict that a label is; none counts as `maybe` and as malformed."""
-    label = found or "maybe"
-    return Verdict(WORTH[label], label, malformed=int(found is None))
+    label = read or "maybe"
+    return Verdict(WORTH[label], label, malformed=int(read is None))
 
 
 class Rejected(TypedDict):
@@ -207,9 +207,11 @@ def scored(read: Callable[[str], float | None]) -> Callable[[Sequence[str]], Ver
     """
 
     def mean(samples: Sequence[str]) -> Verdict:
-        found = [score for text in samples if (score := read(text)) is not None and isfinite(score)]
-        lost = len(samples) - len(found)
-        return Verdict(fmean([*found, *[LOWEST] * lost]), malformed=lost)
+        scores = [
+            score for text in samples if (score := read(text)) is not None and isfinite(score)
+        ]
+        lost = len(samples) - len(scores)
+        return Verdict(fmean([*scores, *[LOWEST] * lost]), malformed=lost)
 
     return mean
 

@@ -142,9 +142,9 @@ def _signatures_missing(task: object, missing: Sequence[type]) -> list[str]:
 
 def _settings_that_fit(method: str, task: Task) -> str:
     """Returns the settings by which a method takes a task after all; empty without any."""
-    for given in filter(None, _choices(method)):
-        if not missing_capabilities(method, task, effective_settings(method, task, given)):
-            words = ", ".join(f"{name}={value}" for name, value in given.items())
+    for choice in filter(None, _choices(method)):
+        if not missing_capabilities(method, task, effective_settings(method, task, choice)):
+            words = ", ".join(f"{name}={value}" for name, value in choice.items())
             return f"set {words} (published() may return them)"
     return ""
 
@@ -201,7 +201,7 @@ def check_task(task: object) -> Task:
 
 
 def effective_settings(
-    method: str, task: Task, given: Mapping[str, Any] | None = None
+    method: str, task: Task, chosen: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Returns the effective settings of a method on a task; what it publishes are the defaults.
 
@@ -209,7 +209,7 @@ def effective_settings(
         UnknownName: One is no setting of the method.
         SettingError: One is outside its bounds.
     """
-    return resolve_settings(registry.settings(method), task.published(method), given)
+    return resolve_settings(registry.settings(method), task.published(method), chosen)
 
 
 def _admit_oracle(method: str, oracle: Oracle | bool, settings: Mapping[str, Any]) -> None:

@@ -101,16 +101,16 @@ def build(
             oracle is none or would never be asked; or a setting is outside its bounds.
         ModelUnavailable: The embedded model cannot be had here.
     """
-    found = load(method)
-    known = found.settings.model_fields.keys()
+    definition = load(method)
+    known = definition.settings.model_fields.keys()
     for name in settings.keys() - known:
         arguments = signature(build).parameters.keys() - {"settings"}
         raise UnknownName("argument or setting", name, known | arguments)
     answers = SqliteStore(cache) if isinstance(cache, str | Path) else cache
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
     run = Run(
-        method=found,
-        settings=found.settings if policy is None else policy.restrict(found.settings),
+        method=definition,
+        settings=definition.settings if policy is None else policy.restrict(definition.settings),
         open_port=port,
         task=registry.task(task) if isinstance(task, str) else task and check_task(task),
         model=None if model is None else port(model),
@@ -126,9 +126,9 @@ def build(
         # A run may be told to check answers, and is looked at itself.
         may_check = isinstance(run.task, Checks) and not oracle
         run.effective_settings(
-            dict.fromkeys(found.settings.marked(Exact) if may_check else (), True)
+            dict.fromkeys(definition.settings.marked(Exact) if may_check else (), True)
         )
-    graph = found.wire(run).compile(name=method, checkpointer=checkpointer)
+    graph = definition.wire(run).compile(name=method, checkpointer=checkpointer)
     return graph.with_config(recursion_limit=SUPERSTEPS)
 
 
@@ -160,11 +160,11 @@ def check_served_context(graph: str, context: Mapping[str, Any]) -> None:
     """
     if graph not in registry.METHODS:
         return
-    policy, found = Policy.from_environment(), load(graph)
-    closed = sorted(context.keys() & set(operators(found.settings)))
+    policy, definition = Policy.from_environment(), load(graph)
+    closed = sorted(context.keys() & set(operators(definition.settings)))
     if closed:
         raise InputError(f"setting {closed[0]!r} is the operator's; leave it out")
-    run = Run(found, policy.restrict(found.settings), port_for, policy=policy)
+    run = Run(definition, policy.restrict(definition.settings), port_for, policy=policy)
     if context.get("task"):
         run.effective_settings(context)
     else:

@@ -137,10 +137,10 @@ def node(
     """
 
     async def search(state: Fields) -> Fields:
-        given = problem(state) if callable(problem) else _read(state, problem)
+        text = problem(state) if callable(problem) else _read(state, problem)
         settings = context(state) if callable(context) else context
         with _apart(graph):
-            out = Result(await graph.ainvoke({"problem": given}, context=settings))
+            out = Result(await graph.ainvoke({"problem": text}, context=settings))
         presets = getattr(_settings_of(graph), "presets", {})
         if {**presets, **(settings or {})}.get("on_error") != "report":
             _check(out)
@@ -177,12 +177,12 @@ def _check(out: Result) -> None:
 
 
 def _read(state: Fields, key: str) -> Any:
-    found = state if isinstance(state, Mapping) else vars(state)
-    if key not in found:
+    fields = state if isinstance(state, Mapping) else vars(state)
+    if key not in fields:
         raise InputError(
             f"the state has no {key!r}; say where the problem is: tg.node(graph, problem=…)"
         )
-    return found[key]
+    return fields[key]
 
 
 def _taken_by_search(input: Any, config: RunnableConfig | None) -> tuple[Any, Any]:

@@ -13,11 +13,13 @@ PLACE = 'config["configurable"]'
 
 def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
     """Returns what stands in configurations beside LangChain's own keys."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for config in configs:
-        found |= {name: value for name, value in (config or {}).items() if name not in CONFIG_KEYS}
-        found |= (config or {}).get("configurable") or {}
-    return found
+        entries |= {
+            name: value for name, value in (config or {}).items() if name not in CONFIG_KEYS
+        }
+        entries |= (config or {}).get("configurable") or {}
+    return entries
 
 
 @contextmanager

@@ -123,28 +123,28 @@ class Policy:
         made.listed = "the assistant's schema lists what can be set"
         return made
 
-    def admit(self, settings: type[Settings], found: object) -> None:
+    def admit(self, settings: type[Settings], state: object) -> None:
         """Refuses the settings in a state that a client could not have chosen.
 
         Other versions of the policy, or other programs, may have written them.
 
         Args:
             settings: The method's restricted settings.
-            found: What the state holds.
+            state: What the state holds.
 
         Raises:
             SettingError: They are not what the graph writes under this policy.
         """
         remedy = "start the problem again"
         refused = "the thread's settings are not allowed here"
-        if not isinstance(found, Mapping):
+        if not isinstance(state, Mapping):
             raise SettingError(f"the thread holds no settings; {remedy}")
         try:
-            allowed = settings(**found).model_dump(mode="json")
+            allowed = settings(**state).model_dump(mode="json")
         except (InputError, TypeError) as error:
             why = str(error) if isinstance(error, InputError) else "names are texts"
             raise SettingError(f"{refused}: {why}; {remedy}") from None
-        if allowed != found:
+        if allowed != state:
             raise SettingError(f"{refused}; {remedy}")
 
     def opened(self, name: str, open_port: Callable[..., ChatPort]) -> ChatPort:

@@ -21,8 +21,8 @@ def settings(name: str) -> "type[Settings]":
     Raises:
         UnknownName: There is no such method.
     """
-    found: type[Settings] = resolve_name(f"thoughtgraph.settings.{METHODS[name].settings}")
-    return found
+    kind: type[Settings] = resolve_name(f"thoughtgraph.settings.{METHODS[name].settings}")
+    return kind
 
 
 @cache

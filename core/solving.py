@@ -74,7 +74,7 @@ def solve(
     return Result(wait_for(graph.ainvoke, {"problem": problem}, context=settings))
 
 
-def wait_for(work: Callable[..., Awaitable[T]], *given: Any, **options: Any) -> T:
+def wait_for(work: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
     """Runs async work from code that is not, beside a running event loop as well.
 
     What calls it may be a step of a graph that is not async, with a saver that is not: the work
@@ -82,13 +82,13 @@ def wait_for(work: Callable[..., Awaitable[T]], *given: Any, **options: Any) -> 
 
     Args:
         work: An async function, which gets a loop of its own in another thread.
-        given: Its arguments.
+        arguments: Its arguments.
         options: Those that it takes by name.
     """
 
     async def detached() -> T:
         var_child_runnable_config.set(traced(var_child_runnable_config.get()))
-        return await work(*given, **options)
+        return await work(*arguments, **options)
 
     with start_blocking_portal() as portal:
         running = portal.start_task_soon(detached)

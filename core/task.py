@@ -276,5 +276,5 @@ class Extras:
 
 def extras(task: object) -> Extras:
     """Returns what a task has besides its capabilities."""
-    found = [each.name for each in fields(Extras) if callable(getattr(task, each.name, None))]
-    return Extras(**{name: getattr(task, name) for name in found})
+    names = [each.name for each in fields(Extras) if callable(getattr(task, each.name, None))]
+    return Extras(**{name: getattr(task, name) for name in names})

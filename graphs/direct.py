@@ -60,8 +60,8 @@ async def vote(step: Step, state: SearchState) -> dict[str, Any]:
 def leader(state: SearchState) -> list[str]:
     """Returns the sample that wins a vote, of equals the first; none where there is no answer."""
     tree = state["thoughts"]
-    given = [key for key, ballot in ballots(state).items() if ballot is not None]
-    return [max(given, key=lambda key: tree[key].get("value", 0.0))] if given else []
+    voting = [key for key, ballot in ballots(state).items() if ballot is not None]
+    return [max(voting, key=lambda key: tree[key].get("value", 0.0))] if voting else []
 
 
 def wire(run: Run) -> Graph:

@@ -215,9 +215,9 @@ def answers(task: Task, state: SearchState) -> Sequence[str]:
     """
     tree, wrong = state["thoughts"], layers.rejected(state["thoughts"])
     if state["stop_reason"] in ("finished", "verified") or not wrong:
-        given, last = [key for key in tree if "answer" in tree[key]], layers.visited(tree)
-        ends = [key for key in given if key == last or tree[key].get("note") == FORCED]
-        return given if state["stop_reason"] in ("budget", "error") and not ends else ends
+        answered, last = [key for key in tree if "answer" in tree[key]], layers.visited(tree)
+        ends = [key for key in answered if key == last or tree[key].get("note") == FORCED]
+        return answered if state["stop_reason"] in ("budget", "error") and not ends else ends
     normalize = extras(task).normalize
     form = {key: normalize(tree[key].get("answer") or "") for key in wrong}
     often = Counter(form.values())

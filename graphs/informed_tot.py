@@ -121,8 +121,8 @@ async def select(step: Step, state: InformedState) -> dict[str, Any]:
         if step.run.oracle and not await is_right(step, first["answer"]):
             return {**begun, "thoughts": merge_thoughts(entered, [{first["id"]: WRONG}])}
         reason = "verified" if step.run.oracle else "finished"
-        found = {"usage": {"rounds": ended + 1}, "frontier": [first["id"]]}
-        return {**begun, **found, "stop_reason": reason}
+        end = {"usage": {"rounds": ended + 1}, "frontier": [first["id"]]}
+        return {**begun, **end, "stop_reason": reason}
     taken = [*takewhile(lambda k: tree[k]["status"] != "terminal", ordered[: settings.width])]
     deep: Tree = {key: TOO_DEEP for key in taken if not may_grow(state, tree[key])}
     # What may still be done is asked as if the round that ends here were counted already.

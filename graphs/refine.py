@@ -99,8 +99,8 @@ def latest_first(state: SearchState) -> list[str]:
     return samples(state)[::-1]
 
 
-def _output(found: str | None, text: str) -> Mapping[str, Any]:
-    return bounded({"text": text, "answer": found, "raw": text})
+def _output(result: str | None, text: str) -> Mapping[str, Any]:
+    return bounded({"text": text, "answer": result, "raw": text})
 
 
 def wire(run: Run) -> Graph:

@@ -59,13 +59,13 @@ async def faults_asked(
     task, asks, known = step.task(Reviews), list[Ask[Faults]](), Tree()
     for due in schedule.due_at(state, role):
         path = path_to(state["thoughts"], due.thought)
-        asked: Question[Faults] | Faults = await maybe_await(
+        review: Question[Faults] | Faults = await maybe_await(
             task.analyse(state["problem"], path, state["settings"])
         )
-        if isinstance(asked, Faults):
-            known[due.thought] = Thought(analysis=asked.analysis, bad=asked.steps)
+        if isinstance(review, Faults):
+            known[due.thought] = Thought(analysis=review.analysis, bad=review.steps)
         else:
-            question = _unread(asked) if apart else asked
+            question = _unread(review) if apart else review
             asks.append(Ask(question, due.thought, role, expansion=0, judges=True))
     return asks, known
 

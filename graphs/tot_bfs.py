@@ -77,15 +77,15 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
     """Line 4: each distinct state is judged by itself, or all are compared with each other."""
     if _settings(state).evaluate == "vote":
         return await compare(step, state)
-    found = await judgements(step, new_states(state))
-    answers, judged = await step.ask([*found.asks.values()]), {**found.known}
+    judging = await judgements(step, new_states(state))
+    answers, judged = await step.ask([*judging.asks.values()]), {**judging.known}
     for each in answers:
         key = state_key_of(each.ask.question.prompt)
         verdict, words = verdict_fields(key, verdict_json(each.reading)), words_of(each)
         equal: Thought = {**verdict, "value_raw": words["value_raw"]}
         # The request was made once: of equal states the first thought bears its cost.
-        judged |= dict.fromkeys(found.alike[key], equal) | {each.ask.about: verdict | words}
-    step.count(evaluated=len(answers), cached=found.reused)
+        judged |= dict.fromkeys(judging.alike[key], equal) | {each.ask.about: verdict | words}
+    step.count(evaluated=len(answers), cached=judging.reused)
     return step.update(thoughts=judged)
 
 
@@ -94,8 +94,8 @@ async def compare(step: Step, state: SearchState) -> dict[str, Any]:
     keys, settings, asks, judged = unjudged(state), state["settings"], [], Tree()
     if keys:
         paths = [path_to(state["thoughts"], key) for key in keys]
-        asked = step.task(Votes).vote(state["problem"], paths, settings)
-        question, n = counted_votes(asked, len(keys)), _settings(state).n_evaluate
+        comparison = step.task(Votes).vote(state["problem"], paths, settings)
+        question, n = counted_votes(comparison, len(keys)), _settings(state).n_evaluate
         asks = [Ask(question, keys[0], "vote", n, judges=True)]
     for said in await step.ask(asks):
         votes, unread = said.reading
@@ -219,8 +219,8 @@ def _stop_reason(step: Step, state: SearchState, kept: Sequence[str]) -> StopRea
     if settings.early_stop:
         outputs, checks = step.task(Outputs), step.task(Checks)
         for key in kept:
-            found = outputs.output(state["problem"], path_to(state["thoughts"], key))
-            if found is not None and checks.check(state["problem"], found):
+            output = outputs.output(state["problem"], path_to(state["thoughts"], key))
+            if output is not None and checks.check(state["problem"], output):
                 return "verified"
     if t == settings.steps:
         return ""

@@ -111,11 +111,11 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
         return {}  # a person has pruned it, or given it a value
     if passed := passed_over(step, state, siblings(tree, key)):
         return {"thoughts": passed}  # a person pruned the one before it
-    asked = await questions(step, state, path_to(tree, key))
-    if isinstance(asked, Verdict):
-        return {"thoughts": {key: {"value": asked.value, "note": asked.label}}}
-    keys, known = [state_key_of(each.prompt) for each in asked], verdicts_in(tree)
-    fresh = {k: each for k, each in zip(keys, asked, strict=True) if k not in known}
+    judging = await questions(step, state, path_to(tree, key))
+    if isinstance(judging, Verdict):
+        return {"thoughts": {key: {"value": judging.value, "note": judging.label}}}
+    keys, known = [state_key_of(each.prompt) for each in judging], verdicts_in(tree)
+    fresh = {k: each for k, each in zip(keys, judging, strict=True) if k not in known}
     n = _settings(state).n_evaluate
     asks = [Ask(each, key, "value", n, part=k, judges=True) for k, each in fresh.items()]
     answers = await step.ask(asks)
@@ -217,8 +217,8 @@ async def questions(
     problem, settings = state["problem"], state["settings"]
     if _settings(state).evaluate == "inspect":
         return step.task(Inspects).inspect(problem, path, settings)
-    asked: Judged = await maybe_await(step.task(Values).value(problem, path, settings))
-    return asked if isinstance(asked, Verdict) else [asked]
+    judging: Judged = await maybe_await(step.task(Values).value(problem, path, settings))
+    return judging if isinstance(judging, Verdict) else [judging]
 
 
 def record(state: SearchState, key: str) -> dict[str, Any]:

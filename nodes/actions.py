@@ -110,8 +110,8 @@ def thought_fields(tools: Toolbox | None, path: Path, move: Move, text: str) -> 
     if tools is None:
         lost = {"failed": True, "invalid": True} if move.malformed else {}
         return bounded({**fields, **lost})
-    if found := tools.parse(move.action):
-        return bounded({**fields, "action": {"name": found[0], "argument": found[1]}})
+    if call := tools.parse(move.action):
+        return bounded({**fields, "action": {"name": call[0], "argument": call[1]}})
     said, known = one_line(move.action) or "none was written", ", ".join(tools.names)
     refused = {
         "action": None,

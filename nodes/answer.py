@@ -53,31 +53,31 @@ async def answer(
         key: {"answer": _output(step, state, key)} for key in (*keys, *order, *terminal(state))
     }
     chosen = next((key for key in order if tree[key]["answer"] is not None), "")
-    found = tree[chosen]["answer"] if chosen else None
+    text = tree[chosen]["answer"] if chosen else None
     if chosen:
-        seen = await _looked_at(step, state, found)
+        seen = await _looked_at(step, state, text)
         tree[chosen] = {**tree[chosen], "chosen": True, **seen}
-    reason = _stop_reason(state, found, any(key != ROOT for key in keys))
+    reason = _stop_reason(state, text, any(key != ROOT for key in keys))
     known = merge_thoughts(state["thoughts"], [tree])
     last = cast("SearchState", {**state, "thoughts": known, "tree": known, "stop_reason": reason})
     ended = {
-        "answer": found,
+        "answer": text,
         "stop_reason": reason,
         "limit": limit_reached(last),
-        "verified": _verified(step, last, found),
+        "verified": _verified(step, last, text),
         "votes": tally(last, chosen) if chosen and tally else [],
     }
     outcome = sentence({**last, **ended})
     shown = {"candidates": [tree[key]["answer"] for key in keys], "outcome": outcome, **ended}
-    return {**shown, "thoughts": tree, **await _cost(step, state, chosen), **_reply(state, found)}
+    return {**shown, "thoughts": tree, **await _cost(step, state, chosen), **_reply(state, text)}
 
 
-async def _looked_at(step: Step, state: SearchState, found: str | None) -> Thought:
+async def _looked_at(step: Step, state: SearchState, text: str | None) -> Thought:
     """Returns what the task says of an answer that it cannot verify."""
     task = step.task(Task)
-    if found is None or not isinstance(task, Plausible):
+    if text is None or not isinstance(task, Plausible):
         return {}
-    verdict = await maybe_await(task.plausible(state["problem"], found, state["settings"]))
+    verdict = await maybe_await(task.plausible(state["problem"], text, state["settings"]))
     return {"plausible": verdict.value > 0, "returned": verdict.label}
 
 
@@ -122,33 +122,33 @@ async def _cost(step: Step, state: SearchState, chosen: str) -> dict[str, Any]:
     return {"prices": prices, "usage": Overwrite(spent)}
 
 
-def _stop_reason(state: SearchState, found: str | None, ended: bool) -> str:
+def _stop_reason(state: SearchState, text: str | None, ended: bool) -> str:
     """Returns why a search has ended: what an earlier node said, else what there is in the end."""
-    if state.get("error") and found is None:  # such as when nothing could be concluded
+    if state.get("error") and text is None:  # such as when nothing could be concluded
         return "error"
     if reason := state.get("stop_reason", ""):
         return reason
-    if found is not None or ended:
+    if text is not None or ended:
         return "finished"
     return "dead_end" if requests_left(state) else "budget"
 
 
-def _verified(step: Step, state: SearchState, found: str | None) -> bool | None:
+def _verified(step: Step, state: SearchState, text: str | None) -> bool | None:
     """Returns whether an answer is right, where the search was told or the task can tell."""
-    if found is None:
+    if text is None:
         return None
     if state["stop_reason"] == "verified":
         return True
     if note_of(state) == DENIED:
         return False
     task = step.task(Task)
-    return task.check(state["problem"], found) if isinstance(task, Checks) else None
+    return task.check(state["problem"], text) if isinstance(task, Checks) else None
 
 
-def _reply(state: SearchState, found: str | None) -> dict[str, Any]:
+def _reply(state: SearchState, text: str | None) -> dict[str, Any]:
     if not state.get("messages"):
         return {}
-    words = NO_ANSWER if found is None else found
+    words = NO_ANSWER if text is None else text
     if state.get("error"):
-        words = FAILED.format(state["error"]) + ("" if found is None else BEFORE.format(found))
+        words = FAILED.format(state["error"]) + ("" if text is None else BEFORE.format(text))
     return {"messages": [AIMessage(words, response_metadata={REPLY: state["run"]})]}

@@ -167,14 +167,14 @@ def labels(run: Run, state: Mapping[str, Any], about: str = "") -> dict[str, Any
         state: The state; its settings and the run's name are enough.
         about: Id of the thought; empty: none.
     """
-    found = {
+    facts = {
         "method": run.method.entry.id,
         "task": state["settings"].get("task"),
         "run": state.get("run"),
         "thoughts": [about] if about else [],
         "depth": state["thoughts"][about]["depth"] if about else None,
     }
-    return {f"thoughtgraph_{name}": each for name, each in found.items() if each is not None}
+    return {f"thoughtgraph_{name}": each for name, each in facts.items() if each is not None}
 
 
 def span(marks: Sequence[Mapping[str, float]]) -> dict[str, float]:

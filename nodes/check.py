@@ -77,8 +77,8 @@ async def _ask_oracle(step: Step, state: SearchState, key: str) -> Thought | Non
 async def _ask_model(step: Step, state: SearchState, key: str) -> Thought | None:
     """Returns the verdict of the model; None where it may not be asked."""
     answer = state["thoughts"][key].get("answer") or ""
-    asked = step.task(Judges).judge(state["problem"], answer, state["settings"])
-    question: Judged = await maybe_await(asked)
+    judging = step.task(Judges).judge(state["problem"], answer, state["settings"])
+    question: Judged = await maybe_await(judging)
     if isinstance(question, Verdict):
         return {"value": RIGHT if question.value > 0 else WRONG, "note": question.label}
     state_key = state_key_of(question.prompt)

@@ -16,17 +16,17 @@ _FORM = (
 )
 
 
-def requested(kind: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def requested(kind: str, shown: Mapping[str, Any]) -> dict[str, Any]:
     """Returns what a review asks for, as an action.
 
     Args:
         kind: What is reviewed: `select` or `answer`.
-        asked: What the person is shown.
+        shown: What the person is shown.
     """
     if kind == "answer":
-        args, told = {"answer": asked["answer"]}, asked["outcome"]
+        args, told = {"answer": shown["answer"]}, shown["outcome"]
     else:
-        args, told = {"drop": []}, "\n".join(map(_line, asked["thoughts"]))
+        args, told = {"drop": []}, "\n".join(map(_line, shown["thoughts"]))
     return {
         "action_requests": [{"name": kind, "args": args, "description": told}],
         "review_configs": [{"action_name": kind, "allowed_decisions": [*DECISIONS]}],

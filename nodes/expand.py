@@ -110,7 +110,7 @@ def direct_answer(step: Step, style: str, n: int) -> ThoughtQuestion:
     state = step.state
     question = step.task(Answers).ask(state["problem"], style, state["settings"])
     return one_thought_each(
-        question, n, lambda found, text: {"text": text, "answer": found, "status": "terminal"}
+        question, n, lambda result, text: {"text": text, "answer": result, "status": "terminal"}
     )
 
 
@@ -126,8 +126,8 @@ def one_thought_each(
     """
 
     def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
-        found = zip(question.read(samples), samples, strict=True)
-        return [thought(each, text) for each, text in found]
+        pairs = zip(question.read(samples), samples, strict=True)
+        return [thought(each, text) for each, text in pairs]
 
     return Question(question.prompt, read, question.n or n)
 

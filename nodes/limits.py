@@ -25,11 +25,11 @@ def may_begin(state: SearchState) -> bool:
     return not state["stop_reason"] and bool(requests_left(state))
 
 
-def thoughts_left(given: Mapping[str, Any]) -> int:
+def thoughts_left(state: Mapping[str, Any]) -> int:
     """Returns how many thoughts may still be created."""
-    allowed = Settings.of(given["settings"]).limits.get("thoughts")
+    allowed = Settings.of(state["settings"]).limits.get("thoughts")
     # What a person added is in the tree alone.
-    made = max(given["usage"].get("thoughts", 0), len(given["thoughts"]) - 1)
+    made = max(state["usage"].get("thoughts", 0), len(state["thoughts"]) - 1)
     return UNLIMITED if allowed is None else max(0, allowed - made)
 
 

@@ -108,13 +108,13 @@ def _choice(step: Step, state: SearchState, keys: Sequence[str]) -> Tree:
 def _reply(
     kind: str,
     state: Mapping[str, Any],
-    asked: Mapping[str, Any],
+    shown: Mapping[str, Any],
     form: Mapping[str, str],
     read: Callable[[Mapping[str, Any]], Any],
 ) -> Any:
     """Pauses the run until a reply makes sense; returns what was read from it."""
-    question = {"review": kind, "problem": state["problem"], **asked, "reply": form}
-    question |= requested(kind, asked)
+    question = {"review": kind, "problem": state["problem"], **shown, "reply": form}
+    question |= requested(kind, shown)
     error = ""
     while True:
         reply = interrupt({**question, **({"error": error} if error else {})})
@@ -166,8 +166,8 @@ def _changes(tree: Tree, keys: Sequence[str], reply: Mapping[str, Any]) -> Tree:
     if not isinstance(added, list) or not all(isinstance(each, Mapping) for each in added):
         raise InputError("what is added is a list of objects with a text")
     for at, new in enumerate(added):
-        given = {"parent": tree[keys[0]]["parent"], "note": cut(f"added {BY_HAND}{why}"), **new}
-        changes[str(len(tree) + at)] = cast("Thought", given)
+        fields = {"parent": tree[keys[0]]["parent"], "note": cut(f"added {BY_HAND}{why}"), **new}
+        changes[str(len(tree) + at)] = cast("Thought", fields)
     return changes
 
 
@@ -176,15 +176,15 @@ def _note(thought: Thought, done: str) -> str:
 
 
 def _ids(keys: Sequence[str], reply: Mapping[str, Any], name: str) -> Sequence[str]:
-    given = reply.get(name, [])
-    if not isinstance(given, list) or not all(key in keys for key in given):
+    ids = reply.get(name, [])
+    if not isinstance(ids, list) or not all(key in keys for key in ids):
         raise InputError(f"{name!r} is a list of ids of the thoughts shown: {', '.join(keys)}")
-    return given
+    return ids
 
 
 def _final(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = reply.get("answer")
-    if given is not None and (not isinstance(given, str) or len(given) > TEXT_LIMIT):
+    text = reply.get("answer")
+    if text is not None and (not isinstance(text, str) or len(text) > TEXT_LIMIT):
         raise InputError(f"an answer is a text of at most {TEXT_LIMIT} characters, or null")
     if ("answer" in reply) == bool(reply.get("accept")):
         raise InputError('say {"accept": true}, or give another answer')
@@ -193,8 +193,8 @@ def _final(reply: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _settled(step: Step, state: SearchState) -> dict[str, Any]:
     """Returns what a person changes of the end of a search: accepts the answer, or replaces it."""
-    asked = {name: state.get(name) for name in ("answer", "outcome", "candidates")}
-    reply = _reply("answer", state, asked, ANSWER_FORM, _final)
+    shown = {name: state.get(name) for name in ("answer", "outcome", "candidates")}
+    reply = _reply("answer", state, shown, ANSWER_FORM, _final)
     why = f" ({reply['note']})" if reply.get("note") else ""
     ended: dict[str, Any] = {"answer": state["answer"], "stop_reason": state["stop_reason"]}
     if "answer" not in reply:

@@ -221,21 +221,21 @@ def problem_of(state: SearchInput, task: Task) -> str:
     question = str(messages[said[-1]].text) if said else ""
     since = messages[said[-1] + 1 :] if said else []
     answered = any(REPLY in message.response_metadata for message in since)
-    given = state.get("problem") or ""
-    if question and not (answered and given):
+    problem = state.get("problem") or ""
+    if question and not (answered and problem):
         follow_up = extras(task).follow_up
         turns = _turns(messages[: said[-1]], LONGEST_TEXT - len(question) - len(follow_up("", "")))
         return follow_up(turns, question) if turns else question
-    if not given:
+    if not problem:
         raise ProblemError(
             'no problem given; pass {"problem": …} or messages with one of a human among them'
         )
     # A caller in Python, or a server's, may pass whatever there is.
-    if not isinstance(given, str):
+    if not isinstance(problem, str):
         raise ProblemError(
-            f"a problem is one text, not {type(given).__name__}; write lists and scenes as JSON"
+            f"a problem is one text, not {type(problem).__name__}; write lists and scenes as JSON"
         )
-    return given
+    return problem
 
 
 def _turns(messages: Sequence[BaseMessage], room: int) -> str:

@@ -78,10 +78,10 @@ def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:
     lost = [thought.get("unread", 0) for thought in level]
     unread = sum(lost) if by == "scores" else max(lost)
     read = by != "scores" or not chosen.get("unread")
-    found = vote(by, worth, chosen["id"], unread=unread, step=depth, read=read)
+    counted = vote(by, worth, chosen["id"], unread=unread, step=depth, read=read)
     if by == "scores" and all(lost):
-        found["of"] = 0.0
-    return {**found, "tied": [_name(state["thoughts"][key]) for key in found["tied"]]}
+        counted["of"] = 0.0
+    return {**counted, "tied": [_name(state["thoughts"][key]) for key in counted["tied"]]}
 
 
 def _name(thought: Thought) -> str:

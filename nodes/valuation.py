@@ -32,34 +32,36 @@ class Judgements:
 
 async def judgements(step: Step, new_states: Sequence[str]) -> Judgements:
     """Returns what is known of the new states without a value, and what to ask about them."""
-    state, found, seen = step.state, Judgements(), set[str]()
+    state, result, seen = step.state, Judgements(), set[str]()
     settings = TotBfsSettings.of(state["settings"])
     tree, task, verdicts = state["thoughts"], step.task(Values), verdicts_in(state["thoughts"])
     for thought in new_states:
         path = path_to(tree, thought)
         line, new = "\n".join(texts(path)), "value" not in tree[thought]
         if new and line in seen:
-            found.known[thought] = {"value": 0.0, "note": DUPLICATE}
+            result.known[thought] = {"value": 0.0, "note": DUPLICATE}
         elif new:
-            asked: Judged = await maybe_await(task.value(state["problem"], path, state["settings"]))
-            if isinstance(asked, Question):
-                prompt: Prompt | None = asked.prompt
+            judging: Judged = await maybe_await(
+                task.value(state["problem"], path, state["settings"])
+            )
+            if isinstance(judging, Question):
+                prompt: Prompt | None = judging.prompt
             else:
                 # The official code looks a prompt up before it applies a rule that needs no model,
                 # and keeps what the rule said as the prompt's verdict.
-                prompt = asked.instead if settings.repo_compat else None
+                prompt = judging.instead if settings.repo_compat else None
             key = "" if prompt is None else state_key_of(prompt)
             if key in verdicts:
-                found.known[thought] = verdict_fields(key, verdicts[key])
-                found.reused += 1
-            elif isinstance(asked, Verdict):
-                found.known[thought] = {"value": asked.value, "note": asked.label}
+                result.known[thought] = verdict_fields(key, verdicts[key])
+                result.reused += 1
+            elif isinstance(judging, Verdict):
+                result.known[thought] = {"value": judging.value, "note": judging.label}
                 if key:
-                    verdicts[key] = verdict_json(asked)
-                    found.known[thought] = verdict_fields(key, verdicts[key])
+                    verdicts[key] = verdict_json(judging)
+                    result.known[thought] = verdict_fields(key, verdicts[key])
             else:
-                ask = Ask(asked, thought, "value", settings.n_evaluate, judges=True)
-                found.asks.setdefault(key, ask)
-                found.alike.setdefault(key, []).append(thought)
+                ask = Ask(judging, thought, "value", settings.n_evaluate, judges=True)
+                result.asks.setdefault(key, ask)
+                result.alike.setdefault(key, []).append(thought)
         seen.add(line)
-    return found
+    return result

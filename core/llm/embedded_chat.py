@@ -24,16 +24,16 @@ class EmbeddedChat(ChatOpenAI):
     """What the server has read."""
 
     async def _agenerate(
-        self, messages: list[BaseMessage], *given: Any, **arguments: Any
+        self, messages: list[BaseMessage], *more: Any, **arguments: Any
     ) -> ChatResult:
         async with self._slot(messages, arguments) as placed:
-            return await super()._agenerate(messages, *given, **placed)
+            return await super()._agenerate(messages, *more, **placed)
 
     async def _astream(
-        self, messages: list[BaseMessage], *given: Any, **arguments: Any
+        self, messages: list[BaseMessage], *more: Any, **arguments: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
         async with self._slot(messages, arguments) as placed:
-            async for chunk in super()._astream(messages, *given, **placed):
+            async for chunk in super()._astream(messages, *more, **placed):
                 yield chunk
 
     @asynccontextmanager

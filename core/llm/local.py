@@ -190,7 +190,7 @@ def free_memory(root: Path = Path("/")) -> int | None:
 def _said(file: Path, pattern: str) -> str:
     """Returns what a file of the system says; empty where it is not there or says nothing."""
     try:
-        found = re.search(pattern, file.read_text(), re.MULTILINE)
+        match = re.search(pattern, file.read_text(), re.MULTILINE)
     except OSError:
         return ""
-    return found[1] if found else ""
+    return match[1] if match else ""

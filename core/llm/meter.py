@@ -215,6 +215,6 @@ def tell(
     place = {name: getattr(running, name, None) or labels.get(name) for name in names}
     own = [f"{name.removeprefix(LABEL)}={labels[name]}" for name in WHOSE if name in labels]
     # A client may choose these: quoted, they stay within their line.
-    given = [f"{name}={value!r}" for name, value in place.items() if value is not None]
+    ids = [f"{name}={value!r}" for name, value in place.items() if value is not None]
     fields = {**dict.fromkeys(WHOSE), **labels, **place}
-    to.log(level, f"%s: {message}", " ".join([*own, *given]), *values, extra=fields)
+    to.log(level, f"%s: {message}", " ".join([*own, *ids]), *values, extra=fields)

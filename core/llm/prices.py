@@ -38,13 +38,13 @@ def public_price(model: str, endpoint: str, provider: str = "") -> Price | None:
     table: Any = import_module("genai_prices")
     size = table.Usage(input_tokens=PROBE, output_tokens=PROBE)
     try:
-        found = table.calc_price(size, model, **where)
+        cost = table.calc_price(size, model, **where)
     except LookupError:
         return None
-    if found.total_price != found.input_price + found.output_price:
+    if cost.total_price != cost.input_price + cost.output_price:
         return None
     each = MILLION // PROBE
-    return float(found.input_price * each), float(found.output_price * each)
+    return float(cost.input_price * each), float(cost.output_price * each)
 
 
 class PricedModel(Protocol):
@@ -67,9 +67,9 @@ def prices_of(models: Iterable[PricedModel], own: Mapping[str, Sequence[float]])
     prices: Prices = {}
     for model in models:
         price = own[model.name] if model.name in own else model.price()
-        found = None if price is None else list(price)
+        pair = None if price is None else list(price)
         # Two servers may call different models by one name: then nobody knows.
-        prices[model.name] = found if prices.get(model.name, found) == found else None
+        prices[model.name] = pair if prices.get(model.name, pair) == pair else None
     return prices
 
 

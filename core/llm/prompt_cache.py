@@ -154,17 +154,17 @@ class PromptCache:
             saved, known = _closest(self._saved, text)
             if reading is not None and begun >= max(held, known) + WORTH:
                 return self._reading[reading]
-            given = None
+            restored = None
             if saved is not None and known >= held + WORTH:
-                given = self._saved[saved] = self._saved.pop(saved)
+                restored = self._saved[saved] = self._saved.pop(saved)
                 slot, held = oldest, known
             taken = [slot, *[each for each in idle if each is not slot][: n - 1]]
             for each in taken:
                 each.text, each.busy, each.used = "", True, next(self._uses)
             if len(text) - held < WORTH:
-                return _Turn(taken, given)
+                return _Turn(taken, restored)
             self._reading[text] = Future()
-            return _Turn(taken, given, self._reading[text])
+            return _Turn(taken, restored, self._reading[text])
 
     def _keep(self, text: str, saved: _Saved) -> None:
         with self._lock:

@@ -207,11 +207,11 @@ def is_endpoint_failure(error: BaseException) -> bool:
 def retry_after(error: BaseException) -> float:
     """Returns how many seconds the endpoint asks to wait; 0 when it does not say."""
     headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
-    asked = str(headers.get("retry-after") or headers.get("Retry-After") or "")
+    value = str(headers.get("retry-after") or headers.get("Retry-After") or "")
     with suppress(ValueError):
-        return max(0.0, float(asked))
+        return max(0.0, float(value))
     with suppress(ValueError):
-        until = parsedate_to_datetime(asked)
+        until = parsedate_to_datetime(value)
         until = until if until.tzinfo else until.replace(tzinfo=UTC)
         return max(0.0, (until - datetime.now(UTC)).total_seconds())
     return 0.0

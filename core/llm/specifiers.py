@@ -132,12 +132,12 @@ def key_for(address: str) -> str | None:
 def _within(address: str, owner: str) -> bool:
     """Returns whether an address is the owner's, or lies below it on the same server."""
     try:
-        asked, own = urlsplit(address), urlsplit(owner)
-        servers = [(u.scheme, u.hostname, u.port or _PORTS.get(u.scheme)) for u in (asked, own)]
+        target, own = urlsplit(address), urlsplit(owner)
+        servers = [(u.scheme, u.hostname, u.port or _PORTS.get(u.scheme)) for u in (target, own)]
     except ValueError:
         return False
     if not own.hostname or servers[0] != servers[1]:
         return False
-    if ".." in asked.path or "%" in asked.path:  # it might leave the owner's path
+    if ".." in target.path or "%" in target.path:  # it might leave the owner's path
         return False
-    return f"{asked.path.rstrip('/')}/".startswith(f"{own.path.rstrip('/')}/")
+    return f"{target.path.rstrip('/')}/".startswith(f"{own.path.rstrip('/')}/")

@@ -152,7 +152,7 @@ class Settings(BaseModel):
         "and other providers, none for the embedded model, unknown for servers of your own.",
     )
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **values: Any) -> None:
         """Reads settings.
 
         Raises:
@@ -161,10 +161,10 @@ class Settings(BaseModel):
         """
         known = type(self).model_fields.keys() - self.closed
         refusal: InputError | None = None
-        for name in given.keys() - known:
+        for name in values.keys() - known:
             refusal = UnknownName("setting", name, known)
         try:
-            super().__init__(**({} if refusal else given))
+            super().__init__(**({} if refusal else values))
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(part) for part in first["loc"])[:80] or "settings"
@@ -173,7 +173,7 @@ class Settings(BaseModel):
         if refusal and not self.defers:
             raise refusal
         if refusal:  # told as the run was meant to tell its failures
-            super().__init__(**({"on_error": "raise"} if given.get("on_error") == "raise" else {}))
+            super().__init__(**({"on_error": "raise"} if values.get("on_error") == "raise" else {}))
         self._refusal = refusal
 
     @property

@@ -168,11 +168,11 @@ def ranked(state: SearchState, rule: str) -> list[str]:
     Args:
         rule: The ensemble.
     """
-    tree, given = state["thoughts"], _answered(state)
+    tree, voting = state["thoughts"], _answered(state)
     if rule in (FIRST, "last"):
-        return given if rule == FIRST else given[::-1]
-    totals = _totals(tree, given, rule)
-    return sorted(given, key=lambda key: -totals[cast("str", tree[key]["answer"])])
+        return voting if rule == FIRST else voting[::-1]
+    totals = _totals(tree, voting, rule)
+    return sorted(voting, key=lambda key: -totals[cast("str", tree[key]["answer"])])
 
 
 def winners(state: SearchState) -> list[str]:
@@ -194,9 +194,9 @@ def tally(state: SearchState, chosen: str) -> list[Vote]:
     rule, tree = RollbackSettings.of(state["settings"]).ensemble, state["thoughts"]
     if rule in (FIRST, "last"):
         return []
-    given = _answered(state)
-    totals = {answer: float(total) for answer, total in _totals(tree, given, rule).items()}
-    unread, winner = len(solutions(tree)) - len(given), cast("str", tree[chosen]["answer"])
+    voting = _answered(state)
+    totals = {answer: float(total) for answer, total in _totals(tree, voting, rule).items()}
+    unread, winner = len(solutions(tree)) - len(voting), cast("str", tree[chosen]["answer"])
     return [vote("votes" if rule == "majority" else "weights", totals, winner, unread=unread)]
 
 
@@ -206,10 +206,10 @@ def _answered(state: SearchState) -> list[str]:
     return [key for key in solution_order(state) if tree[key].get("answer") is not None]
 
 
-def _totals(tree: Tree, given: Sequence[str], rule: str) -> dict[str, Fraction]:
+def _totals(tree: Tree, voting: Sequence[str], rule: str) -> dict[str, Fraction]:
     """Adds up the weights of solutions by answer, answers in the order they were first given."""
     totals: dict[str, Fraction] = {}
-    for key in given:
+    for key in voting:
         value = cast("str", tree[key]["answer"])
         worth = weight(rule, alpha(tree, key), beta(tree, key))
         totals[value] = totals.get(value, Fraction(0)) + worth
