@@ -115,7 +115,7 @@ class Session:
         """
         if not self.raised and not self.config.before:
             return {}
-        used = (await graph.aget_state(thread)).values.get("usage", {})
+        used = (await graph.aget_state(thread)).values.get("spent", {})
         for setting, allowed in self.raised.items():
             name = setting.removeprefix(LIMIT_PREFIX)
             if spent(cast("Limits", {name: allowed}), used):
@@ -167,7 +167,7 @@ class Session:
             self.screen.tell([Event("resume", "earlier answers are reused")])
             async for mode, data in stream(given, interrupt_after=["start"]):
                 live.apply(mode, data)
-            await graph.aupdate_state(thread, {"usage": before}, as_node="start")
+            await graph.aupdate_state(thread, {"spent": before}, as_node="start")
             given = None
         async for mode, data in stream(given):
             events = live.apply(mode, data)

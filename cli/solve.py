@@ -134,6 +134,7 @@ def _out(session: Session, ended: Ended) -> dict[str, Any]:
         **state,
         "settings": {**settings, **named},
         "tree": state.get("thoughts") or {ROOT: root()},
+        "usage": state.get("usage" if ended.finished else "spent", {}),
         "stop_reason": state.get("stop_reason", "") if ended.finished else INTERRUPTED,
         "run": session.run,
         "prompts": session.paid.prompts,

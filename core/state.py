@@ -110,8 +110,9 @@ class SearchOutput(SearchInput, total=False):
     """By which prices `usage["dollars"]` was counted: US dollars a million prompt and a million
     completion tokens, by the name of each model of the run, the generating one first; None where
     the price is unknown."""
-    usage: Annotated[Usage, DeltaChannel(add_usages, dict, snapshot_frequency=SNAPSHOT)]
-    """What the search spent."""
+    usage: Usage
+    """What the search spent, written once, by the last node: what writes to the output streams a
+    state."""
     settings: Annotated[dict[str, Any], DeltaChannel(last_write, dict, snapshot_frequency=SNAPSHOT)]
     """The settings it ran with, copied from the context by the first node."""
     tree: Tree
@@ -124,6 +125,8 @@ class SearchState(SearchOutput, total=False):
 
     thoughts: Tree
     """The search tree while it grows, and where a person edits it (`with_tree`)."""
+    spent: Annotated[Usage, DeltaChannel(add_usages, dict, snapshot_frequency=SNAPSHOT)]
+    """What the search has spent so far."""
     step: int
     """Search steps completed (the paper's t)."""
 

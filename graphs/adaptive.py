@@ -93,11 +93,11 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
 
 async def select(step: Step, state: SearchState) -> dict[str, Any]:
     """Counts the votes; ends the search once one is accepted or they are settled."""
-    spent: dict[str, Any] = {"usage": {"rounds": 1}}
+    spent: dict[str, Any] = {"spent": {"rounds": 1}}
     if accepted := await _accepted(step, state):
         reason = "verified" if state["oracle"] else "finished"
         return {"thoughts": {accepted: {"chosen": True}}, "stop_reason": reason, **spent}
-    after: SearchState = {**state, "usage": add_usage(state["usage"], spent["usage"])}
+    after: SearchState = {**state, "spent": add_usage(state["spent"], spent["spent"])}
     counted, cast = _counted(state), ballots(state)
     worth = {key: counted[cast[key] or ""] for key in candidates(state)}
     return {
@@ -213,7 +213,7 @@ def _stop_reason(state: SearchState) -> StopReason:
     if _batch(state) <= 0:
         return "finished"
     rounds = AdaptiveSettings.of(state["settings"]).limit_rounds
-    over = rounds is not None and state["usage"].get("rounds", 0) >= rounds
+    over = rounds is not None and state["spent"].get("rounds", 0) >= rounds
     none_left = not requests_left(state) or not thoughts_left(state)
     return limit_reason(state) if over or none_left else ""
 

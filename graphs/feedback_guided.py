@@ -150,7 +150,7 @@ async def verify(step: Step, state: SearchState) -> dict[str, Any]:
         good, reason = read.value > 0, UNREAD if read.malformed else read.label
     told: dict[str, Any] = {"oracle": True} if exact else {}
     if good:
-        step.count(rounds=len(layers.visits(tree)) - state["usage"].get("rounds", 0))
+        step.count(rounds=len(layers.visits(tree)) - state["spent"].get("rounds", 0))
         told["stop_reason"] = "verified" if exact else "finished"
     note = ACCEPTED if good else cut(f"{REJECTED}{reason or 'no reason given'}")
     return step.update(thoughts={key: {**verdict, "note": note}}, **told)
@@ -184,18 +184,18 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
     if layers.is_unfinished(state):
         return {"stop_reason": limit_reason(state)}
     lost, number = layers.hopeless(state), len(layers.visits(tree))
-    rounds = number - state["usage"].get("rounds", 0)
+    rounds = number - state["spent"].get("rounds", 0)
     pruned: Tree = {key: {"status": "pruned"} for key in lost}
-    ended = {"thoughts": pruned, "usage": {"rounds": rounds}}
+    ended = {"thoughts": pruned, "spent": {"rounds": rounds}}
     if len(layers.rejected(tree)) >= settings.max_answer_checks:
         return {**ended, "stop_reason": "budget", "limit": "max_answer_checks"}
     if not (chosen := layers.next_visit(state, lost)):
         return {**ended, "stop_reason": "exhausted"}
     # What may still be done is asked as if the round that ends here were counted already.
-    after: Any = {**state, "usage": add_usage(state["usage"], {"rounds": rounds})}
+    after: Any = {**state, "spent": add_usage(state["spent"], {"rounds": rounds})}
     reason = layers.stop_at(after, tree[chosen])
     return {
-        "usage": {"rounds": rounds + (reason == "finished")},
+        "spent": {"rounds": rounds + (reason == "finished")},
         "thoughts": {**pruned, chosen: {"visit": number + 1}},
         "stop_reason": reason,
     }

@@ -107,8 +107,8 @@ async def select(step: Step, state: InformedState) -> dict[str, Any]:
     """
     settings, entered = ItotDfsSettings.of(state["settings"]), priorities(state, rank_of(state))
     tree = merge_thoughts(state["thoughts"], [entered])
-    ended = state["step"] - state["usage"].get("rounds", 0)
-    update = {"thoughts": entered, "usage": {"rounds": ended}, "frontier": []}
+    ended = state["step"] - state["spent"].get("rounds", 0)
+    update = {"thoughts": entered, "spent": {"rounds": ended}, "frontier": []}
     if state["stop_reason"] or not entered.keys() >= set(new_thoughts(state)):
         return {**update, "stop_reason": limit_reason(state)}
     if state["step"] >= min(settings.rounds, settings.limit_rounds or settings.rounds):
@@ -121,13 +121,13 @@ async def select(step: Step, state: InformedState) -> dict[str, Any]:
         if step.run.oracle and not await is_right(step, first["answer"]):
             return {**begun, "thoughts": merge_thoughts(entered, [{first["id"]: WRONG}])}
         reason = "verified" if step.run.oracle else "finished"
-        end = {"usage": {"rounds": ended + 1}, "frontier": [first["id"]]}
+        end = {"spent": {"rounds": ended + 1}, "frontier": [first["id"]]}
         return {**begun, **end, "stop_reason": reason}
     taken = [*takewhile(lambda k: tree[k]["status"] != "terminal", ordered[: settings.width])]
     deep: Tree = {key: TOO_DEEP for key in taken if not may_grow(state, tree[key])}
     # What may still be done is asked as if the round that ends here were counted already.
-    usage = add_usage(state["usage"], {"rounds": ended})
-    after: InformedState = {**state, "usage": usage}
+    usage = add_usage(state["spent"], {"rounds": ended})
+    after: InformedState = {**state, "spent": usage}
     growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
     if not growing and not deep:
         return {**update, "stop_reason": limit_reason(after)}

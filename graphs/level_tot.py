@@ -75,7 +75,7 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
     hopeful = tree[first]["value"] > 0
     lost = {key: Thought(status="pruned") for key in left if key != first or not hopeful}
     reason = end_reason(tree[first]) if hopeful else "dead_end"
-    return {"thoughts": lost, "step": depth, "usage": {"rounds": 1}, "stop_reason": reason}
+    return {"thoughts": lost, "step": depth, "spent": {"rounds": 1}, "stop_reason": reason}
 
 
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:

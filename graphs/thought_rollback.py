@@ -117,7 +117,7 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
 async def select(step: Step, state: SearchState) -> dict[str, Any]:
     """Line 2: begins a round, or ends the search where its solutions do."""
     # A round counts once it is over: a request in it must not find its own round spent.
-    ended = {"usage": {"rounds": int(state["step"] > 0)}, "stop_reason": schedule.solved(state)}
+    ended = {"spent": {"rounds": int(state["step"] > 0)}, "stop_reason": schedule.solved(state)}
     return {"step": state["step"] + 1, **ended}
 
 
@@ -135,7 +135,7 @@ async def rollback(step: Step, state: SearchState) -> dict[str, Any]:
             tree[key] = {**tree[key], **new[key]}
         elif not any(why in note for why in schedule.NO_ROLLBACK):
             new[key] = Thought(note=with_note(tree[key], edge))
-    return {"thoughts": new, **({"usage": {"rollbacks": added}} if added else {})}
+    return {"thoughts": new, **({"spent": {"rollbacks": added}} if added else {})}
 
 
 async def ensemble(step: Step, state: SearchState) -> dict[str, Any]:

@@ -119,7 +119,7 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
         return {"thoughts": ruled, "stop_reason": reason}
     new, t, count = new_states(state), state["step"] + 1, {"rounds": 1}
     if not new:
-        return {"thoughts": ruled, "stop_reason": "dead_end", "usage": count}
+        return {"thoughts": ruled, "stop_reason": "dead_end", "spent": count}
     kept = kept_states(state, new)
     status: Status = "terminal" if t == settings.steps else "open"
     marks = {key: Thought(status="pruned") for key in new}
@@ -130,7 +130,7 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
     return {
         "thoughts": merge_thoughts(ruled, [marks]),
         "step": t,
-        "usage": count,
+        "spent": count,
         "stop_reason": _stop_reason(step, state, kept),
     }
 

@@ -236,7 +236,7 @@ def record(state: SearchState, key: str) -> dict[str, Any]:
     update: dict[str, Any] = {
         "thoughts": {key: {"status": status, "visit": number}},
         "step": number,
-        "usage": {"rounds": 1, **({"evaluated": 1} if "value" in thought else {})},
+        "spent": {"rounds": 1, **({"evaluated": 1} if "value" in thought else {})},
     }
     # Counted only where their number can end the search: it takes a pass over the tree.
     wanted = status == "terminal" and settings.outputs

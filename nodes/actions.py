@@ -137,7 +137,7 @@ async def carry_out(step: Step, keys: Sequence[str]) -> Tree:
     """
     state = step.state
     limit = Settings.of(state["settings"]).limits.get("seconds")
-    if limit is not None and state["usage"]["seconds"] >= limit:
+    if limit is not None and state["spent"]["seconds"] >= limit:
         return {}
     results = await step.call([_call(step, key) for key in keys])
     called: Tree = {key: kept["fields"] for key, kept in zip(keys, results, strict=True) if kept}

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage
-from langgraph.types import Overwrite
 
 from thoughtgraph.answers import Plausible
 from thoughtgraph.llm.prices import unpriced
@@ -59,7 +58,10 @@ async def answer(
         tree[chosen] = {**tree[chosen], "chosen": True, **seen}
     reason = _stop_reason(state, text, any(key != ROOT for key in keys))
     known = merge_thoughts(state["thoughts"], [tree])
-    last = cast("SearchState", {**state, "thoughts": known, "tree": known, "stop_reason": reason})
+    last = cast(
+        "SearchState",
+        {**state, "thoughts": known, "tree": known, "stop_reason": reason, "usage": state["spent"]},
+    )
     ended = {
         "answer": text,
         "stop_reason": reason,
@@ -118,8 +120,8 @@ async def _cost(step: Step, state: SearchState, chosen: str) -> dict[str, Any]:
         path = path_to(state["thoughts"], chosen)
         cost = sum(thought.get("price", 0.0) for thought in path)
         way = {"reasoning_steps": len(path), "tool_cost_path": cost}
-    spent = report(add_usage(state["usage"], way), priced=not unpriced(prices))
-    return {"prices": prices, "usage": Overwrite(spent)}
+    spent = report(add_usage(state["spent"], way), priced=not unpriced(prices))
+    return {"prices": prices, "usage": spent}
 
 
 def _stop_reason(state: SearchState, text: str | None, ended: bool) -> str:

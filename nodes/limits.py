@@ -13,7 +13,7 @@ UNLIMITED = 1_000_000_000
 
 def requests_left(state: SearchState) -> int:
     """Returns how many requests may still be sent; none once any limit is reached."""
-    limits, usage = Settings.of(state["settings"]).limits, state["usage"]
+    limits, usage = Settings.of(state["settings"]).limits, state["spent"]
     if spent(limits, usage):
         return 0
     allowed = limits.get("requests")
@@ -29,7 +29,7 @@ def thoughts_left(state: Mapping[str, Any]) -> int:
     """Returns how many thoughts may still be created."""
     allowed = Settings.of(state["settings"]).limits.get("thoughts")
     # What a person added is in the tree alone.
-    made = max(state["usage"].get("thoughts", 0), len(state["thoughts"]) - 1)
+    made = max(state["spent"].get("thoughts", 0), len(state["thoughts"]) - 1)
     return UNLIMITED if allowed is None else max(0, allowed - made)
 
 
@@ -44,7 +44,7 @@ def expansions_allowed(state: SearchState, *, each: int = 1) -> int:
 
 def limit_reason(state: SearchState) -> StopReason:
     """Returns which limit forbids the next request."""
-    over = spent(Settings.of(state["settings"]).limits, state["usage"])
+    over = spent(Settings.of(state["settings"]).limits, state["spent"])
     return "round_limit" if over == "rounds" else "budget"
 
 

@@ -9,7 +9,6 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.channels import EphemeralValue
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Overwrite
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
@@ -138,7 +137,7 @@ def _refused(state: Mapping[str, Any]) -> dict[str, Any]:
     out = {
         **ended,
         "tree": state["thoughts"],
-        "usage": Overwrite(report(nothing_spent(), priced=True)),
+        "usage": report(nothing_spent(), priced=True),
     }
     if state.get("ensembles"):
         out["ensembles"] = {}
@@ -152,7 +151,7 @@ def _log(run: Run, state: Mapping[str, Any], out: Mapping[str, Any]) -> None:
     whose = labels(run, state)
     if limit := out["limit"]:
         tell(logging.INFO, whose, "reached %s=%s", limit, state["settings"].get(limit))
-    usage = out["usage"].value
+    usage = out["usage"]
     tell(
         logging.INFO,
         whose,

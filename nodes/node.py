@@ -48,7 +48,7 @@ def guarded(
         if state["stop_reason"] != REFUSED:
             runtime = get_runtime()
             if run.policy is not None:  # clients may write past the reducers
-                check_counts(state["usage"])
+                check_counts(state["spent"])
             chosen = run.chosen(runtime.context)
             run.check(chosen, state["settings"])
             if not is_nested(runtime):  # a server copies there what the context chose
@@ -61,6 +61,8 @@ def guarded(
         tell_events(state["thoughts"], update)
         if update.get("stop_reason") == "error" and raises(state):
             raise ModelError(update["error"], result=await _until_now(run, state, update))
+        if not update.get("stop_reason"):  # nothing of the output is written: no state is streamed
+            update = {key: new for key, new in update.items() if key != "stop_reason"}
         # What nodes write is a list: see `thoughtgraph.edits`.
         return {**update, "thoughts": [update["thoughts"]]} if "thoughts" in update else update
 
@@ -116,10 +118,10 @@ def check_place(run: Run, names: Collection[str], place: str) -> None:
 
 async def _until_now(run: Run, state: Mapping[str, Any], update: Mapping[str, Any]) -> Result:
     """Returns what a search comes to that ends with this update."""
-    spent = add_usages(state["usage"], [update.get("usage", {})])
-    after = {**updated(state, update), "usage": spent}
+    spent = add_usages(state["spent"], [update.get("spent", {})])
+    after = {**updated(state, update), "spent": spent}
     ended = await run.conclude(after)
     tell_events(after["thoughts"], ended)
-    result = updated(after, {**ended, "usage": ended["usage"].value})
+    result = updated(after, ended)
     result["tree"] = result["thoughts"]
     return Result({k: v for k, v in result.items() if k in RESULT})

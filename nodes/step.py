@@ -131,7 +131,7 @@ class Step:
         """
         usage = self._counts | self._time()
         failure = {"error": self._error, "stop_reason": "error"} if self._error else {}
-        return {**({"usage": usage} if usage else {}), **more, **failure}
+        return {**({"spent": usage} if usage else {}), **more, **failure}
 
     async def call(self, calls: Sequence[Call]) -> list[Kept | None]:
         """Makes calls side by side, each a task whose result is stored as it arrives.
@@ -250,7 +250,7 @@ class Step:
         now, before = (span(self._waits[fresh]) for fresh in (True, False))
         if not now or not before:
             return {"mark": now or before} if now or before else {}
-        begin = max(before["begin"], self.state["usage"].get("mark", {}).get("until", 0.0))
+        begin = max(before["begin"], self.state["spent"].get("mark", {}).get("until", 0.0))
         return {"mark": now, "seconds": max(0.0, before["until"] - begin)}
 
     def _spend(self, ledger: Ledger, usage: Usage, error: str, *, fresh: bool) -> None:
@@ -264,7 +264,7 @@ class Step:
     def _meter(self, ledger: Ledger, call: Call) -> Meter:
         return Meter(
             Settings.of(self.state["settings"]).limits,
-            self.state["usage"],
+            self.state["spent"],
             prices=self._prices,
             step=int(self._config["metadata"]["langgraph_step"]),
             siblings=ledger.spent,

@@ -236,8 +236,8 @@ async def test_no_text_is_longer_than_a_server_takes(
 
 
 EDITS: list[dict[str, Any]] = [
-    {"usage": {"requests": -(10**9)}},
-    {"usage": "none"},
+    {"spent": {"requests": -(10**9)}},
+    {"spent": "none"},
     {"thoughts": {"0": {"id": "1", "parent": "0"}}},
     {"thoughts": {"1": {"verdicts": {"x": {"value": 9.0, "label": ""}}}}},
     {"thoughts": "none"},
@@ -245,7 +245,7 @@ EDITS: list[dict[str, Any]] = [
 ]
 """What no client may write: it is refused before it is kept."""
 PAST_REDUCERS: list[dict[str, Any]] = [
-    {"usage": {"__overwrite__": {"requests": -(10**9)}}},
+    {"spent": {"__overwrite__": {"requests": -(10**9)}}},
     {"settings": {"model": "http://127.0.0.1:9/v1#m"}},
     {"settings": {"__overwrite__": {"model": "http://127.0.0.1:9/v1#m"}}},
     {"tree": {"1": {"status": "pruned"}}},

@@ -33,6 +33,12 @@ async def test_the_tree_comes_with_the_last_state_alone() -> None:
         states = [state async for state in graph.astream(LEAF, THREAD, stream_mode="values")]
         assert len(states) > 5 and not any(state.get("tree") for state in states[1:-1])
         assert states[-1]["tree"]["1"]["text"] == "l"
+        keys = graph.output_channels
+        sent = [
+            s async for s in graph.astream(LEAF, THREAD, stream_mode="values", output_keys=keys)
+        ]
+        assert len(sent) < 5, "a server sends what is given, what begins and what ends"
+        assert sent[-1]["tree"].keys() == states[-1]["tree"].keys()
 
 
 async def told(case: Case, method: str, **limits: Any) -> tuple[list[Any], dict[str, Any]]:

@@ -64,7 +64,7 @@ class LiveState:
     @property
     def usage(self) -> Usage:
         """What has been spent so far."""
-        return cast("Usage", self.state.get("usage", {}))
+        return cast("Usage", self.state.get("spent", {}))
 
     @property
     def working(self) -> list[str]:

@@ -67,7 +67,7 @@ async def evaluate(step: Step, state: PlanState) -> dict[str, Any]:
     # thought and a round.
     room = min(settings.max_calls - len(tree) + 1, thoughts_left(state))
     if settings.limit_rounds is not None:
-        room = min(room, settings.limit_rounds - state["usage"].get("rounds", 0))
+        room = min(room, settings.limit_rounds - state["spent"].get("rounds", 0))
     judged, malformed = await _judged(step, state, calls[:room])
     placed, size = place(state, judged), len(judged)
     ended = next(reversed(placed.new.values()))["status"] == "terminal"
@@ -79,7 +79,7 @@ async def evaluate(step: Step, state: PlanState) -> dict[str, Any]:
         "limit": "max_calls" if used_up else "",
         "thoughts": placed.tree,
         "ahead": {**state["ahead"], key: calls[size:]},
-        "usage": {**counts, **unread},
+        "spent": {**counts, **unread},
         "stop_reason": reason,
     }
 
@@ -149,8 +149,8 @@ def _stop_reason(state: PlanState, placed: Placed) -> StopReason:
     line = (ROOT, *(chunk["id"] for chunk in path_to(tree, top(tree))))
     if all(times[key] == settings.branches for key in line):
         return ""
-    made = state["usage"].get("thoughts", 0) + size
+    made = state["spent"].get("thoughts", 0) + size
     if len(tree) - 1 == settings.max_calls or made == settings.limit_thoughts:
         return "budget"
-    rounds = state["usage"].get("rounds", 0) + size
+    rounds = state["spent"].get("rounds", 0) + size
     return "round_limit" if rounds == settings.limit_rounds else ""

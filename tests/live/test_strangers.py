@@ -151,13 +151,13 @@ def test_no_edit_of_a_thread_changes_what_it_runs_with(dev: Place) -> None:
     """A client may spoil its own thread; no run of it goes past the policy."""
     there = f"http://127.0.0.1:{dev.evil.port}/v1#m"
     refused: list[dict[str, Any]] = [
-        {"usage": {"requests": -(10**9)}},
+        {"spent": {"requests": -(10**9)}},
         {"thoughts": {"0": {"id": "1", "parent": "0"}}},
         {"thoughts": {"1": {"value": "x"}}},
     ]
     spoiling: list[dict[str, Any]] = [
         {"settings": {"model": there}},
-        {"usage": {"__overwrite__": {"requests": -(10**9)}}},
+        {"spent": {"__overwrite__": {"requests": -(10**9)}}},
         {"settings": {"__overwrite__": {"model": there}}},
         {"tree": {"1": {}}},
     ]

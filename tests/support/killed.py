@@ -21,7 +21,7 @@ PATIENCE = 60.0
 KEPT = """
 SELECT writes.checkpoint_id, writes.channel, writes.type, writes.value
 FROM writes JOIN checkpoints USING (thread_id, checkpoint_ns, checkpoint_id)
-WHERE writes.channel IN ('usage', '__return__')
+WHERE writes.channel IN ('spent', '__return__')
 """
 """What nodes and the tasks in them wrote, once the checkpoint is there to which it belongs."""
 
