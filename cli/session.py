@@ -25,7 +25,7 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.store import PaidAnswers, UnusedAnswers
 from thoughtgraph.settings import LIMIT_PREFIX
-from thoughtgraph.usage import Limits, spent
+from thoughtgraph.usage import Limits, reached_limit
 
 AGAIN = ("seconds", "retries")
 """What of a run's usage is not spent again when it begins anew with what it was answered."""
@@ -118,7 +118,7 @@ class Session:
         used = (await graph.aget_state(thread)).values.get("spent", {})
         for setting, allowed in self.raised.items():
             name = setting.removeprefix(LIMIT_PREFIX)
-            if spent(cast("Limits", {name: allowed}), used):
+            if reached_limit(cast("Limits", {name: allowed}), used):
                 raise InputError(
                     f"run {self.run!r} has spent {allowed} {name} or more already; give it a "
                     f"higher limit on {name}"

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from thoughtgraph import registry
 from thoughtgraph.settings import LIMIT_PREFIX, Settings
 from thoughtgraph.settings.marks import Bounds, Exact
-from thoughtgraph.usage import Ending, spent
+from thoughtgraph.usage import Ending, reached_limit
 
 StopReason = Literal[
     "",
@@ -138,7 +138,9 @@ def limit_reached(state: Mapping[str, Any]) -> str:
     if state.get("limit"):
         return str(state["limit"])
     if reason == "budget":
-        return LIMIT_PREFIX + (spent(Settings.of(settings).limits, state["usage"]) or "thoughts")
+        return LIMIT_PREFIX + (
+            reached_limit(Settings.of(settings).limits, state["usage"]) or "thoughts"
+        )
     what, used = "depth", deepest
     if reason == "round_limit":
         what, used = "rounds", state["usage"].get("rounds", 0)

@@ -173,7 +173,7 @@ class Limits(TypedDict, total=False):
     rounds: int | None
 
 
-def spent(limits: Limits, usage: Usage) -> str | None:
+def reached_limit(limits: Limits, usage: Usage) -> str | None:
     """Returns the name of a limit that has been reached, or None."""
     used = {
         "requests": usage.get("requests", 0),

@@ -6,7 +6,7 @@ from typing import Any
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchState
-from thoughtgraph.usage import spent
+from thoughtgraph.usage import reached_limit
 
 UNLIMITED = 1_000_000_000
 
@@ -14,7 +14,7 @@ UNLIMITED = 1_000_000_000
 def requests_left(state: SearchState) -> int:
     """Returns how many requests may still be sent; none once any limit is reached."""
     limits, usage = Settings.of(state["settings"]).limits, state["spent"]
-    if spent(limits, usage):
+    if reached_limit(limits, usage):
         return 0
     allowed = limits.get("requests")
     return UNLIMITED if allowed is None else max(0, allowed - usage.get("requests", 0))
@@ -44,7 +44,7 @@ def expansions_allowed(state: SearchState, *, each: int = 1) -> int:
 
 def limit_reason(state: SearchState) -> StopReason:
     """Returns which limit forbids the next request."""
-    over = spent(Settings.of(state["settings"]).limits, state["spent"])
+    over = reached_limit(Settings.of(state["settings"]).limits, state["spent"])
     return "round_limit" if over == "rounds" else "budget"
 
 

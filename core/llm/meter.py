@@ -20,7 +20,7 @@ from langgraph.runtime import get_runtime
 from thoughtgraph.errors import BudgetSpent, InputError, ModelError, OutOfTime
 from thoughtgraph.llm.retry import Failure
 from thoughtgraph.llm.store import Answer
-from thoughtgraph.usage import Limits, Usage, add_counts, spent
+from thoughtgraph.usage import Limits, Usage, add_counts, reached_limit
 
 SHARED = ("requests", "prompt_tokens", "completion_tokens", "dollars")
 """The counters that nodes of one superstep tell each other, because limits speak of them."""
@@ -94,7 +94,9 @@ class Meter:
         """
         if self.siblings["failed"]:
             raise BudgetSpent("a request beside this one failed for good")
-        limit = spent(self.limits if reserve else {**self.limits, "requests": None}, self._now())
+        limit = reached_limit(
+            self.limits if reserve else {**self.limits, "requests": None}, self._now()
+        )
         if limit == "seconds":
             # Else no router would learn that the time is up, and the node would be sent for again.
             self._waited = True
