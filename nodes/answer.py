@@ -64,7 +64,7 @@ async def answer(
         "answer": found,
         "stop_reason": reason,
         "limit": limit_reached(last),
-        "verified": _verified(step, last, found),
+        "verified": await _verified(step, last, found),
         "votes": tally(last, chosen) if chosen and tally else [],
     }
     outcome = sentence({**last, **ended})
@@ -133,7 +133,7 @@ def _stop_reason(state: SearchState, found: str | None, ended: bool) -> str:
     return "dead_end" if requests_left(state) else "budget"
 
 
-def _verified(step: Step, state: SearchState, found: str | None) -> bool | None:
+async def _verified(step: Step, state: SearchState, found: str | None) -> bool | None:
     """Returns whether an answer is right, where the search was told or the task can tell."""
     if found is None:
         return None
@@ -142,7 +142,9 @@ def _verified(step: Step, state: SearchState, found: str | None) -> bool | None:
     if note_of(state) == DENIED:
         return False
     task = step.task(Task)
-    return task.check(state["problem"], found) if isinstance(task, Checks) else None
+    if not isinstance(task, Checks):
+        return None
+    return await maybe_await(task.check(state["problem"], found))
 
 
 def _reply(state: SearchState, found: str | None) -> dict[str, Any]:
