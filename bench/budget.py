@@ -20,6 +20,7 @@ from thoughtgraph.bench.metrics import scores_of
 from thoughtgraph.bench.report_lines import outputs_of
 from thoughtgraph.bench.result_files import Row, tree_of
 from thoughtgraph.bench.statistics import mean
+from thoughtgraph.nodes.tally import ballots_of
 
 Unit = Literal["requests", "tokens", "dollars"]
 SAMPLED = ("io", "cot", "cot_sc")
@@ -81,7 +82,9 @@ def _votes(row: Row) -> Iterator[Point]:
     if not drawn:  # A limit ended it before there was any.
         yield Point(_whole(row["usage"]), float(row["score"]))
     first = row["scores"][:1] * drawn
-    scores = _mean_votes(_samples(row)) if row["method"] == "cot_sc" else first
+    cast = _ballots(row)
+    given = [(cast.get(answer, answer), score) for answer, score in _samples(row)]
+    scores = _mean_votes(given) if row["method"] == "cot_sc" else first
     # An endpoint that returns fewer samples a call reads the prompt once for each call.
     calls = row["usage"].get("calls") or 1
     for size, score in enumerate(scores, 1):
@@ -97,9 +100,9 @@ def _batches(row: Row) -> Iterator[Point]:
     sizes = Counter(each.get("created_by", {}).get("expansion", 0) for each in order)
     asked = [sizes[request] for request in sorted(sizes)]
     # The row's candidates are in the order of their votes, and only those that are answers.
-    score_of, drawn = dict(_samples(row)), 0
+    score_of, cast, drawn = dict(_samples(row)), _ballots(row), 0
     answers = [each.get("answer") for each in order]
-    scores = _voted([(answer, score_of.get(answer, 0.0)) for answer in answers])
+    scores = _voted([(cast.get(each), score_of.get(each, 0.0)) for each in answers])
     for requests, size in enumerate(asked, 1):
         drawn += size
         share, read = drawn / len(order), requests / len(asked)
@@ -108,6 +111,13 @@ def _batches(row: Row) -> Iterator[Point]:
 
 def _number(thought: Mapping[str, Any]) -> int:
     return int(thought["id"])
+
+
+def _ballots(row: Row) -> dict[str | None, str | None]:
+    """Returns what each answer of a run's samples voted for."""
+    tree = tree_of(row) if "tree" in row else {}  # recorded runs have none
+    given = {key: each for key, each in tree.items() if "answer" in each}
+    return {given[key]["answer"]: ballot for key, ballot in ballots_of(given).items()}
 
 
 def _samples(row: Row) -> list[Sample]:
@@ -128,7 +138,7 @@ def _mean_votes(samples: Sequence[Sample]) -> list[float]:
 
 
 def _voted(samples: Iterable[Sample]) -> list[float]:
-    """Returns the score of the majority after each sample; of equals the earliest wins."""
+    """Returns the score of the majority after each ballot; of equals the earliest wins."""
     votes: Counter[str] = Counter()
     score_of: dict[str, float] = {}
     scores: list[float] = []

@@ -1,14 +1,16 @@
 """How answers are scored: the official scorers, which alone see gold answers."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from inspect import isawaitable
+from typing import Any, TypeVar
 
 from thoughtgraph.answers import Scores
 from thoughtgraph.bench import crossword_scores
 from thoughtgraph.bench.formulas import same_formula, value
-from thoughtgraph.task import Checks, Task
+from thoughtgraph.task import Checks, Task, maybe_await
 from thoughtgraph.tasks.answer_text import normalize_answer
 from thoughtgraph.tasks.fever import label
 from thoughtgraph.tasks.game24.game24 import Game24
@@ -20,6 +22,7 @@ CLOSE = Fraction(4, 100)
 
 _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
+Each = TypeVar("Each")
 Scorer = Callable[[str, str, str], float]
 """From problem, answer and gold answer to a score between 0 and 1."""
 
@@ -174,14 +177,19 @@ def scores_of(
     """
     if isinstance(task, Scores) and gold is not None:
         return [
-            0.0 if answer is None else task.score(problem, answer, gold, settings or {})
+            0.0 if answer is None else _now(task.score(problem, answer, gold, settings or {}))
             for answer in candidates
         ]
     if task.id in SCORERS and (gold is not None or isinstance(task, Checks)):
         return scores(task.id, problem, candidates, gold)
     if isinstance(task, Checks):
-        return [float(each is not None and task.check(problem, each)) for each in candidates]
+        return [float(each is not None and _now(task.check(problem, each))) for each in candidates]
     return [] if gold is None else [float(each == gold) for each in candidates]
+
+
+def _now(said: Awaitable[Each] | Each) -> Each:
+    """Returns what a capability says, which may be `async`; nobody else waits in this thread."""
+    return asyncio.run(maybe_await(said)) if isawaitable(said) else said
 
 
 def best_of_k(scores: Sequence[float], k: int | None = None) -> float:

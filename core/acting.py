@@ -4,7 +4,7 @@ These are the capabilities behind ReAct, Reflexion, Informed Tree of Thought and
 may call tools, what to think of them, and what to make of a trajectory that failed or ended.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from statistics import fmean
@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from typing_extensions import TypedDict
 
-from thoughtgraph.task import Options, Question, Task, Verdict
+from thoughtgraph.task import Judged, Options, Question, Task, Verdict
 from thoughtgraph.tree import Path, Thought
 
 Label = Literal["sure", "maybe", "impossible"]
@@ -232,8 +232,8 @@ class Verifies(Task, Protocol):
     The model is asked to find the possible answer itself, from what it knows (appendix E.3).
     """
 
-    def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
-        """Returns what to ask for the judgement.
+    def verify(self, problem: str, answer: str, options: Options) -> Judged | Awaitable[Judged]:
+        """Returns what to ask for the judgement, or the judgement.
 
         A value above 0 accepts the answer; the verdict's `label` is the reason.
         """

@@ -38,6 +38,8 @@ class Same(Task, Protocol):
 class Scores(Task, Protocol):
     """Can compare an answer with the gold one, for benchmarks: no search is told."""
 
-    def score(self, problem: str, answer: str, gold: str, options: Options) -> float:
+    def score(
+        self, problem: str, answer: str, gold: str, options: Options
+    ) -> Awaitable[float] | float:
         """Returns how right an answer is, from 0 to 1."""
         ...

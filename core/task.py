@@ -183,8 +183,12 @@ class Inspects(Task, Protocol):
 class Estimates(Task, Protocol):
     """Can estimate how promising a path of steps is."""
 
-    def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
-        """Returns what to ask for the estimate; `style` says whose it is, and on which scale.
+    def estimate(
+        self, problem: str, path: Path, style: str, options: Options
+    ) -> Judged | Awaitable[Judged]:
+        """Returns what to ask for the estimate, or the estimate.
+
+        `style` says whose it is, and on which scale.
 
         `itot`: Informed Tree of Thought's V, from 1 to 10; see `thoughtgraph.acting.scored`.
         `fgdip`: its step evaluator's sure, maybe or impossible; see `thoughtgraph.acting.labelled`.
@@ -232,7 +236,7 @@ class Judges(Task, Protocol):
 class Checks(Task, Protocol):
     """Can verify an answer exactly, without a gold answer."""
 
-    def check(self, problem: str, answer: str) -> bool:
+    def check(self, problem: str, answer: str) -> Awaitable[bool] | bool:
         """Returns whether the answer is right."""
         ...
 
@@ -261,8 +265,6 @@ class Extras:
     violation: Callable[[str, Path], str] = lambda problem, path: ""
     """From problem and path to what its last thought breaks of what earlier ones fixed, in words
     and without a model; empty if nothing."""
-    normalize: Callable[[str], str] = lambda answer: answer
-    """From an answer to the form in which equal answers are equal texts."""
     demonstrations: Callable[[int], Sequence[str]] | None = None
     """Returns at most so many worked examples of the task's own, fewer where it has no more."""
     shots: Callable[[str, Options], int] = lambda problem, options: 0

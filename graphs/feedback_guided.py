@@ -25,7 +25,7 @@ as writing down the answer of Game of 24, one child is asked for.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -48,12 +48,13 @@ from thoughtgraph.nodes.limits import blocking_limit, limit_reason, requests_lef
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.verdicts import words_of
+from thoughtgraph.nodes.tally import ballots_of, with_ballots
+from thoughtgraph.nodes.verdicts import known, words_of
 from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import FgdipSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Checks, Estimates, Task, extras
+from thoughtgraph.task import Checks, Estimates, Judged, Question, Verdict, maybe_await
 from thoughtgraph.tree import ROOT, Thought, Tree, bounded, children_of, cut, grow, path_to
 from thoughtgraph.usage import add_usage
 
@@ -116,15 +117,17 @@ async def call_tool(step: Step, state: SearchState) -> dict[str, Any]:
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
     """The labels sure, maybe or impossible of a layer's steps."""
-    settings, asks = state["settings"], []
+    settings, asks, new = state["settings"], [], Tree()
     for key in layers.unlabelled(state)[: layers.spare_requests(state)]:
         path = path_to(state["thoughts"], key)
-        question = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
-        asks.append(Ask(question, key, "step_eval", judges=True))
-    new: Tree = {}
-    for said in await step.ask(asks):
-        label = Thought(value=said.reading.value, note=said.reading.label)
-        new[said.ask.about] = {**label, **words_of(said)}
+        said = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
+        judging: Judged = await maybe_await(said)
+        if isinstance(judging, Verdict):
+            new[key] = known(judging)
+        else:
+            asks.append(Ask(judging, key, "step_eval", judges=True))
+    for each in await step.ask(asks):
+        new[each.ask.about] = known(each.reading) | words_of(each)
     step.count(evaluated=len(new))
     return step.update(thoughts=new)
 
@@ -139,14 +142,16 @@ async def verify(step: Step, state: SearchState) -> dict[str, Any]:
     key, exact = layers.visited(tree), FgdipSettings.of(settings).exact_check
     text = tree[key].get("answer") or ""
     if exact:
-        good = step.task(Checks).check(state["problem"], text)
+        good = await maybe_await(step.task(Checks).check(state["problem"], text))
         reason, verdict = FAILED, Thought(value_raw="", usage={})
     else:
-        question = step.task(Verifies).verify(state["problem"], text, settings)
-        said = await step.ask_one(Ask(question, key, "answer_eval", judges=True))
-        if said is None:
-            return step.update(stop_reason="budget")
-        read, verdict = said.reading, words_of(said)
+        check = step.task(Verifies).verify(state["problem"], text, settings)
+        read: Judged = await maybe_await(check)
+        verdict = Thought()
+        if isinstance(read, Question):
+            if (said := await step.ask_one(Ask(read, key, "answer_eval", judges=True))) is None:
+                return step.update(stop_reason="budget")
+            read, verdict = said.reading, words_of(said)
         good, reason = read.value > 0, UNREAD if read.malformed else read.label
     told: dict[str, Any] = {"oracle": True} if exact else {}
     if good:
@@ -203,25 +208,29 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
 
 async def last(step: Step, state: SearchState) -> dict[str, Any]:
     """The accepted answer, else the most frequent rejected one, else the forced one."""
-    pick = partial(answers, step.task(Task))
-    return await answer(step, state, pick)
+    wrong = layers.rejected(state["thoughts"])
+    voting = await with_ballots(step, [state["thoughts"][key] for key in wrong])
+    votes = ballots_of(dict(zip(wrong, voting, strict=True)))
+    return await answer(step, state, partial(answers, votes))
 
 
-def answers(task: Task, state: SearchState) -> Sequence[str]:
+def answers(votes: Mapping[str, str | None], state: SearchState) -> Sequence[str]:
     """Returns the accepted or forced answer, else the rejected ones, most frequent first.
 
     Of equally frequent ones the latest is first. A search that a limit cut short before an
     answer was checked returns those it has.
+
+    Args:
+        votes: What each rejected answer counts for.
     """
-    tree, wrong = state["thoughts"], layers.rejected(state["thoughts"])
-    if state["stop_reason"] in ("finished", "verified") or not wrong:
+    tree = state["thoughts"]
+    if state["stop_reason"] in ("finished", "verified") or not votes:
         answered, last = [key for key in tree if "answer" in tree[key]], layers.visited(tree)
         ends = [key for key in answered if key == last or tree[key].get("note") == FORCED]
         return answered if state["stop_reason"] in ("budget", "error") and not ends else ends
-    normalize = extras(task).normalize
-    form = {key: normalize(tree[key].get("answer") or "") for key in wrong}
-    often = Counter(form.values())
-    return sorted(wrong, key=lambda key: (-often[form[key]], -tree[key]["visit"]))
+    often = Counter(votes.values())
+    del often[None]
+    return sorted(votes, key=lambda key: (-often[votes[key]], -tree[key]["visit"]))
 
 
 async def begin(state: SearchState) -> Literal["extract", "generate", "answer"]:

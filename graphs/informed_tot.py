@@ -65,11 +65,11 @@ from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in, words_of
+from thoughtgraph.nodes.verdicts import known, state_key_of, verdict_json, verdicts_in, words_of
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import Expansion, InformedState, SearchState
-from thoughtgraph.task import Estimates
+from thoughtgraph.task import Estimates, Judged, Verdict, maybe_await
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts, path_to
 from thoughtgraph.usage import add_usage
 
@@ -178,23 +178,26 @@ async def propagate(step: Step, state: SearchState) -> dict[str, Any]:
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
     """V(s'), from 1 to 10; a trajectory that was there before has its value."""
-    tree, known = state["thoughts"], verdicts_in(state["thoughts"])
+    tree, verdicts = state["thoughts"], verdicts_in(state["thoughts"])
     problem, settings, asks, values = state["problem"], state["settings"], [], Tree()
     n = ValuedSettings.of(settings).n_evaluate
     for key in new_thoughts(state):
         if "value" in tree[key] or "cost" not in tree[key]:
             continue
         path = path_to(tree, key)
-        question = step.task(Estimates).estimate(problem, path, STYLE, settings)
-        if verdict := known.get(state_key_of(question.prompt)):
+        said = step.task(Estimates).estimate(problem, path, STYLE, settings)
+        question: Judged = await maybe_await(said)
+        if isinstance(question, Verdict):
+            values[key] = known(question)
+        elif verdict := verdicts.get(state_key_of(question.prompt)):
             values[key] = {"value": verdict["value"]}
+            step.count(cached=1)
         else:
             asks.append(Ask(question, key, "value", n, judges=True))
-    step.count(cached=len(values))
     answers = await step.ask(asks)
     for each in answers:
-        verdicts = {state_key_of(each.ask.question.prompt): verdict_json(each.reading)}
-        fields = Thought(value=each.reading.value, verdicts=verdicts)
+        new = {state_key_of(each.ask.question.prompt): verdict_json(each.reading)}
+        fields = Thought(value=each.reading.value, verdicts=new)
         values[each.ask.about] = fields | words_of(each)
     step.count(evaluated=len(answers))
     return step.update(thoughts=values)

@@ -21,11 +21,11 @@ from thoughtgraph.nodes.reasoning_steps import end_reason, step_ask, steps_of
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import level_votes
-from thoughtgraph.nodes.verdicts import words_of
+from thoughtgraph.nodes.verdicts import known, words_of
 from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import LevelTotSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Estimates
+from thoughtgraph.task import Estimates, Judged, Verdict, maybe_await
 from thoughtgraph.tree import Thought, Tree, living, path_to
 
 STYLE = "level_tot"
@@ -42,15 +42,18 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
     """The score of each candidate, by itself."""
-    tree, settings, asks = state["thoughts"], state["settings"], []
+    tree, settings, asks, new = state["thoughts"], state["settings"], [], Tree()
     for key in unscored(state):
         path = path_to(tree, key)
-        question = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
-        asks.append(Ask(question, key, "score", expansion=0, judges=True))
-    new: Tree = {}
-    for said in await step.ask(asks):
-        key, verdict = said.ask.about, said.reading
-        new[key] = {"value": verdict.value, **words_of(said)}
+        said = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
+        question: Judged = await maybe_await(said)
+        if isinstance(question, Verdict):
+            new[key] = known(question)
+        else:
+            asks.append(Ask(question, key, "score", expansion=0, judges=True))
+    for told in await step.ask(asks):
+        key, verdict = told.ask.about, told.reading
+        new[key] = {"value": verdict.value, **words_of(told)}
         if verdict.malformed:  # a note that says why the path ends stays
             new[key] |= {"unread": verdict.malformed}
             new[key]["note"] = tree[key].get("note", verdict.label)

@@ -40,6 +40,7 @@ from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.rollback import paths, schedule
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
+from thoughtgraph.nodes.tally import with_ballots
 from thoughtgraph.outcome import with_note
 from thoughtgraph.reasoning import TWO_CALLS, Faults, Reviews
 from thoughtgraph.run import Run
@@ -140,14 +141,18 @@ async def rollback(step: Step, state: SearchState) -> dict[str, Any]:
 
 async def ensemble(step: Step, state: SearchState) -> dict[str, Any]:
     """Line 9; every solution's `value` becomes the weight of its vote, its `note` says why."""
-    state = cast("SearchState", {**state, "stop_reason": schedule.why_ended(state)})
-    tree, rule = state["thoughts"], RollbackSettings.of(state["settings"]).ensemble
-    weighed: Tree = {}
-    for key in paths.solutions(tree):
+    rule, ends = RollbackSettings.of(state["settings"]).ensemble, paths.solutions(state["thoughts"])
+    voting = await with_ballots(step, [state["thoughts"][key] for key in ends])
+    tree = state["thoughts"] | dict(zip(ends, voting, strict=True))
+    told = {"stop_reason": schedule.why_ended(state), "thoughts": tree}
+    state, weighed = cast("SearchState", {**state, **told}), Tree()
+    for key in ends:
         a, b = paths.alpha(tree, key), paths.beta(tree, key)
         note = with_note(tree[key], f"alpha {a}, beta {b}")
         worth = float(paths.weight(rule, a, b))
         weighed[key] = Thought(value=worth, alpha=a, beta=b, note=note)
+        if "ballot" in tree[key]:
+            weighed[key]["ballot"] = tree[key]["ballot"]
     # Where the search stopped as its own answer was sure, the others were not heard out.
     heard = [rule] if state["stop_reason"] == "settled" else get_args(Ensemble)
     best = {each: paths.ranked(state, each)[:1] for each in heard}

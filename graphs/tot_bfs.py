@@ -43,7 +43,7 @@ from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Checks, Outputs, Votes
+from thoughtgraph.task import Checks, Outputs, Votes, maybe_await
 from thoughtgraph.tree import Status, Thought, Tree, living, merge_thoughts, path_to
 
 
@@ -131,7 +131,7 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
         "thoughts": merge_thoughts(ruled, [marks]),
         "step": t,
         "spent": count,
-        "stop_reason": _stop_reason(step, state, kept),
+        "stop_reason": await _stop_reason(step, state, kept),
     }
 
 
@@ -213,14 +213,14 @@ def draw_states(tree: Tree, keys: Sequence[str], b: int, draws: random.Random) -
     return draws.choices(keys, weights if any(weights) else None, k=b)
 
 
-def _stop_reason(step: Step, state: SearchState, kept: Sequence[str]) -> StopReason:
+async def _stop_reason(step: Step, state: SearchState, kept: Sequence[str]) -> StopReason:
     """Returns why there is no further step: an output passes (`early_stop`), or a limit."""
     settings, t = _settings(state), state["step"] + 1
     if settings.early_stop:
         outputs, checks = step.task(Outputs), step.task(Checks)
         for key in kept:
             output = outputs.output(state["problem"], path_to(state["thoughts"], key))
-            if output is not None and checks.check(state["problem"], output):
+            if output is not None and await maybe_await(checks.check(state["problem"], output)):
                 return "verified"
     if t == settings.steps:
         return ""

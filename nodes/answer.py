@@ -66,7 +66,7 @@ async def answer(
         "answer": text,
         "stop_reason": reason,
         "limit": limit_reached(last),
-        "verified": _verified(step, last, text),
+        "verified": await _verified(step, last, text),
         "votes": tally(last, chosen) if chosen and tally else [],
     }
     outcome = sentence({**last, **ended})
@@ -135,7 +135,7 @@ def _stop_reason(state: SearchState, text: str | None, ended: bool) -> str:
     return "dead_end" if requests_left(state) else "budget"
 
 
-def _verified(step: Step, state: SearchState, text: str | None) -> bool | None:
+async def _verified(step: Step, state: SearchState, text: str | None) -> bool | None:
     """Returns whether an answer is right, where the search was told or the task can tell."""
     if text is None:
         return None
@@ -144,7 +144,9 @@ def _verified(step: Step, state: SearchState, text: str | None) -> bool | None:
     if note_of(state) == DENIED:
         return False
     task = step.task(Task)
-    return task.check(state["problem"], text) if isinstance(task, Checks) else None
+    if not isinstance(task, Checks):
+        return None
+    return await maybe_await(task.check(state["problem"], text))
 
 
 def _reply(state: SearchState, text: str | None) -> dict[str, Any]:

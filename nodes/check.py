@@ -61,7 +61,7 @@ async def is_right(step: Step, answer: str | None) -> bool:
         if right not in (True, False):
             raise InputError(f"the oracle said {right!r} of an answer; it must say True or False")
         return bool(right)
-    return step.task(Checks).check(step.state["problem"], answer)
+    return await maybe_await(step.task(Checks).check(step.state["problem"], answer))
 
 
 async def _ask_oracle(step: Step, state: SearchState, key: str) -> Thought | None:

@@ -18,7 +18,7 @@ from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import REFUSED, with_note
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import REPLY, SearchState
-from thoughtgraph.task import Checks, Task
+from thoughtgraph.task import Checks, Task, maybe_await
 from thoughtgraph.tree import (
     RAW_LIMIT,
     ROOT,
@@ -80,7 +80,7 @@ async def review(candidates: Candidates | None, step: Step, state: SearchState) 
         state: The state.
     """
     if state["outcome"] or candidates is None:
-        return _settled(step, state)
+        return await _settled(step, state)
     return {"thoughts": _choice(step, state, _shown(state, candidates))}
 
 
@@ -191,7 +191,7 @@ def _final(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     return reply
 
 
-def _settled(step: Step, state: SearchState) -> dict[str, Any]:
+async def _settled(step: Step, state: SearchState) -> dict[str, Any]:
     """Returns what a person changes of the end of a search: accepts the answer, or replaces it."""
     shown = {name: state.get(name) for name in ("answer", "outcome", "candidates")}
     reply = _reply("answer", state, shown, ANSWER_FORM, _final)
@@ -203,7 +203,7 @@ def _settled(step: Step, state: SearchState) -> dict[str, Any]:
     task = step.task(Task)
     verified = None
     if isinstance(task, Checks) and answer is not None:
-        verified = task.check(state["problem"], answer)
+        verified = await maybe_await(task.check(state["problem"], answer))
     chosen: Tree = {
         key: {"chosen": answer is not None and thought.get("answer") == answer}
         for key, thought in state["thoughts"].items()

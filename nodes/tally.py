@@ -1,6 +1,8 @@
 """What the answer was chosen by: votes, weights or scores, as the result tells them."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from thoughtgraph.answers import Same
@@ -20,41 +22,64 @@ def samples(state: SearchState) -> list[str]:
     return [key for key in tree if key != ROOT and not tree[key].get("pruned_by")]
 
 
-async def with_ballots(step: Step, thoughts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Returns new samples with what each votes for, where the task says which answers are equal."""
-    state, task, forms = step.state, step.task(Task), dict[Any, str | None]()
+async def with_ballots(step: Step, thoughts: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Returns thoughts, each with what its answer votes for where that is another text."""
+    state, task = step.state, step.task(Task)
     if not isinstance(task, Same):
         return [*map(dict, thoughts)]
-    for answer in dict.fromkeys(each.get("answer") for each in thoughts):
-        if answer is not None:
-            forms[answer] = await maybe_await(
-                task.same(state["problem"], answer, state["settings"])
-            )
-    return [{**each, "ballot": forms.get(each.get("answer"))} for each in thoughts]
+    answers = [*dict.fromkeys(each.get("answer") for each in thoughts)]
+    distinct = [answer for answer in answers if answer is not None]
+    said = (maybe_await(task.same(state["problem"], each, state["settings"])) for each in distinct)
+    forms = dict(zip(distinct, await asyncio.gather(*said), strict=True))
+    return [
+        {**each, "ballot": forms[answer]}
+        if (answer := each.get("answer")) is not None and forms[answer] != answer
+        else dict(each)
+        for each in thoughts
+    ]
 
 
-def ballots(state: SearchState) -> dict[str, str | None]:
-    """Returns what each sample votes for, in order; None where it has no vote.
+def ballots_of(thoughts: Mapping[str, Mapping[str, Any]]) -> dict[str, str | None]:
+    """Returns what each of some thoughts votes for, in order; None where it has no vote.
 
     It is the answer, or the form that the task gives it; an empty form counts if there is no other.
     """
-    tree = state["thoughts"]
-    votes = {key: tree[key].get("ballot", tree[key].get("answer")) for key in samples(state)}
-    if not any("ballot" in tree[key] for key in votes) or not any(votes.values()):
+    votes = {key: each.get("ballot", each.get("answer")) for key, each in thoughts.items()}
+    if not any("ballot" in each for each in thoughts.values()) or not any(votes.values()):
         return votes
     return {key: ballot or None for key, ballot in votes.items()}
 
 
+def ballots(state: SearchState) -> dict[str, str | None]:
+    """Returns what each sample votes for; see `ballots_of`."""
+    return ballots_of({key: state["thoughts"][key] for key in samples(state)})
+
+
 def samples_of(state: SearchState, chosen: str) -> list[Vote]:
     """Tells of answers each of which one sample gave (self-consistency)."""
-    votes, names, worth = ballots(state), dict[str, str](), dict[str, float]()
+    voting = {key: state["thoughts"][key] for key in samples(state)}
+    return answers_of("votes", voting, dict.fromkeys(voting, 1), chosen)
+
+
+def answers_of(
+    by: By, thoughts: Mapping[str, Thought], weights: Mapping[str, float | Fraction], chosen: str
+) -> list[Vote]:
+    """Tells of a vote of answers, each named as it was first given.
+
+    Args:
+        by: What is counted.
+        thoughts: Those that may vote, by id, in order.
+        weights: What the vote of each is worth.
+        chosen: The thought that the answer is from.
+    """
+    votes, names, worth = ballots_of(thoughts), dict[str | None, str](), dict[str, float]()
     for key, ballot in votes.items():
         if ballot is not None:
-            name = names.setdefault(ballot, state["thoughts"][key]["answer"] or "")
-            worth[name] = worth.get(name, 0.0) + 1
-    name = names.get(votes.get(chosen) or "", "")
-    unread = [*votes.values()].count(None)
-    return [vote("votes", worth, name, unread=unread)] if name in worth else []
+            name = names.setdefault(ballot, thoughts[key]["answer"] or "")
+            worth[name] = float(worth.get(name, 0) + weights[key])
+    if (winner := names.get(votes.get(chosen))) is None:
+        return []
+    return [vote(by, worth, winner, unread=[*votes.values()].count(None))]
 
 
 def level_votes(state: SearchState, chosen: str, by: By) -> list[Vote]:

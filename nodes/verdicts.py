@@ -40,6 +40,11 @@ def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
     return {"value": verdict["value"], "note": verdict["label"], "verdicts": {key: verdict}}
 
 
+def known(verdict: Verdict) -> Thought:
+    """Returns the fields by which a thought keeps a verdict for which nobody was asked."""
+    return {"value": verdict.value, "note": verdict.label}
+
+
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     """Returns what is kept of a verdict under its state key."""
     return {"value": verdict.value, "label": verdict.label}

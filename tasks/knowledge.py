@@ -191,9 +191,9 @@ class Knowledge(ZeroShot):
         prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._answer_form))
         return Question(prompt, lambda samples: self.answer(problem, samples[0]))
 
-    def normalize(self, answer: str) -> str:
+    def same(self, problem: str, answer: str, options: Options) -> str:
         """Returns an answer as HotpotQA's scorer compares it."""
-        return normalize_answer(answer)
+        return normalize_answer(answer) or answer
 
     def _question(self, problem: str) -> str:
         return f"{self.prefix}: {self.question_of(problem)}"

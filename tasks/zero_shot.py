@@ -9,6 +9,7 @@ from thoughtgraph.errors import ProblemError, SettingError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tasks.answer_text import STATED, Reader, own_part, read_answer
+from thoughtgraph.tasks.numbers import canonical
 from thoughtgraph.tasks.sections import TOT_BFS, partial_output, section_question, vote_question
 from thoughtgraph.tree import Path
 
@@ -83,6 +84,10 @@ class ZeroShot:
         """Reads the answer that is stated last, else what the answer's kind allows."""
         own = own_part(text, self.question_of(problem))
         return read_answer(own, self._reader, self._mention)
+
+    def same(self, problem: str, answer: str, options: Options) -> str:
+        """Returns the form that equal numbers, choices, lists and words share."""
+        return canonical(answer)
 
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the answer that a path has written; None for a strategy alone."""

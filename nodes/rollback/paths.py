@@ -7,12 +7,12 @@ weight of a vote grows with the experiences a path was made with and falls with 
 formula was lost in print and is in no published code. `ratio` and `difference` are ours.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from heapq import heappop, heappush
-from typing import cast
 
-from thoughtgraph.outcome import Vote, vote
+from thoughtgraph.nodes.tally import answers_of, ballots_of
+from thoughtgraph.outcome import Vote
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Tree, path_to
@@ -160,6 +160,11 @@ def weight(rule: str, alpha: int, beta: int) -> Fraction:
     return max(LEAST, Fraction(1 + beta - alpha)) if rule == "difference" else Fraction(1)
 
 
+def worth(tree: Tree, rule: str, key: str) -> Fraction:
+    """Returns what the vote of a solution is worth."""
+    return weight(rule, alpha(tree, key), beta(tree, key))
+
+
 def ranked(state: SearchState, rule: str) -> list[str]:
     """Returns the solutions that have an answer, those that give an ensemble's answer first.
 
@@ -171,8 +176,11 @@ def ranked(state: SearchState, rule: str) -> list[str]:
     tree, voting = state["thoughts"], _answered(state)
     if rule in (FIRST, "last"):
         return voting if rule == FIRST else voting[::-1]
-    totals = _totals(tree, voting, rule)
-    return sorted(voting, key=lambda key: -totals[cast("str", tree[key]["answer"])])
+    votes, totals = ballots_of({key: tree[key] for key in voting}), dict[str | None, Fraction]()
+    for key, ballot in votes.items():
+        if ballot is not None:
+            totals[ballot] = totals.get(ballot, Fraction(0)) + worth(tree, rule, key)
+    return sorted(voting, key=lambda key: -totals.get(votes[key], Fraction(0)))
 
 
 def winners(state: SearchState) -> list[str]:
@@ -194,23 +202,12 @@ def tally(state: SearchState, chosen: str) -> list[Vote]:
     rule, tree = RollbackSettings.of(state["settings"]).ensemble, state["thoughts"]
     if rule in (FIRST, "last"):
         return []
-    voting = _answered(state)
-    totals = {answer: float(total) for answer, total in _totals(tree, voting, rule).items()}
-    unread, winner = len(solutions(tree)) - len(voting), cast("str", tree[chosen]["answer"])
-    return [vote("votes" if rule == "majority" else "weights", totals, winner, unread=unread)]
+    voting = {key: tree[key] for key in solution_order(state)}
+    weights = {key: worth(tree, rule, key) for key in voting}
+    return answers_of("votes" if rule == "majority" else "weights", voting, weights, chosen)
 
 
 def _answered(state: SearchState) -> list[str]:
     """Returns the solutions that have an answer, in their order."""
     tree = state["thoughts"]
     return [key for key in solution_order(state) if tree[key].get("answer") is not None]
-
-
-def _totals(tree: Tree, voting: Sequence[str], rule: str) -> dict[str, Fraction]:
-    """Adds up the weights of solutions by answer, answers in the order they were first given."""
-    totals: dict[str, Fraction] = {}
-    for key in voting:
-        value = cast("str", tree[key]["answer"])
-        worth = weight(rule, alpha(tree, key), beta(tree, key))
-        totals[value] = totals.get(value, Fraction(0)) + worth
-    return totals

@@ -73,10 +73,6 @@ class FeedbackSteps(ABC):
             Prompt(fill("game24/verify", input=problem, answer=answer)), judgements.judgement
         )
 
-    def normalize(self, answer: str) -> str:
-        """Returns an expression without its spaces."""
-        return "".join(answer.split())
-
 
 def label(problem: str, path: Path, options: Options) -> Question[Verdict]:
     """Asks whether the numbers left can reach 24."""

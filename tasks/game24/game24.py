@@ -5,6 +5,7 @@ step writes the answer as one expression. Verdicts are sure, likely (maybe) and 
 20, 1 and 0.001 each, summed over the samples.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -66,6 +67,7 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     },
     **rollback_steps.PUBLISHED,
 }
+_OPERATOR = re.compile(r"(?<=[\d)])([-+*/])")
 
 
 class Game24(StructuredSteps, FeedbackSteps):
@@ -175,6 +177,10 @@ class Game24(StructuredSteps, FeedbackSteps):
         if style == "fgdip":
             return label(problem, path, options)
         return super().estimate(problem, path, style, options)
+
+    def same(self, problem: str, answer: str, options: Options) -> str:
+        """Returns an expression with one space around each operator."""
+        return _OPERATOR.sub(r" \1 ", "".join(answer.split()))
 
     def check(self, problem: str, answer: str) -> bool:
         """Returns whether an expression uses each number once and equals 24 exactly."""

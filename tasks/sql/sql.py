@@ -37,6 +37,8 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = {
 }
 """Values by method (ours)."""
 NO_ROWS = "it returns no rows"
+FAILED = "Step "
+"""How the analysis of a part that fails begins."""
 
 
 class Sql(Acting):
@@ -109,11 +111,13 @@ class Sql(Acting):
             told = {"question": problem, "analysis": path[-1]["analysis"]}
             asked = fill("rollback/extract", **told, count=f"{len(path)} steps")
             return Question(Prompt(asked), lambda samples: bad_steps(samples[0], len(path)))
+        # A part that was looked at before ran then, or what is said of it begins as below.
+        ran = [not each.get("analysis", FAILED).startswith(FAILED) for each in path[:-1]]
         found: Rows | QueryError | None = None
-        for at in range(1, len(path) + 1):
+        for at in (at for at, known in enumerate([*ran, False], 1) if not known):
             found = await self._chain(problem, texts(path)[:at], options)
             if isinstance(found, QueryError):
-                return Faults([at], analysis=f"Step {at} fails: {found}")
+                return Faults([at], analysis=f"{FAILED}{at} fails: {found}")
         rows = found.shown(5) if isinstance(found, Rows) else ""
         prompt = self._prompt("analyse", problem, path, options, rows=rows)
         return Question(prompt, lambda samples: bad_steps(samples[0], len(path)))

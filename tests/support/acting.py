@@ -116,7 +116,7 @@ class Errand:
 
         return Question(Prompt(f"verify|{problem}|{answer}"), read)
 
-    def normalize(self, answer: str) -> str:
+    def same(self, problem: str, answer: str, options: Options) -> str:
         return answer.casefold()
 
     def check(self, problem: str, answer: str) -> bool:

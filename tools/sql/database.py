@@ -9,6 +9,7 @@ from time import monotonic
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.sql.postgres import Postgres
+from thoughtgraph.tools.sql.process import rows_of, tables_of
 from thoughtgraph.tools.sql.queries import hint, read_query
 from thoughtgraph.tools.sql.sqlite import Sqlite
 from thoughtgraph.tools.sql.tables import Bounds, QueryError, Rows, Table, brief, cell
@@ -37,7 +38,7 @@ class Database:
     def __init__(self, engine: Sqlite | Postgres) -> None:
         self._engine = engine
         self.dialect = engine.dialect
-        self.tables = engine.tables(BOUNDS)
+        self.tables = tables_of(engine, BOUNDS)
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="sql")
         self._schemas: dict[int, str] = {}
 
@@ -66,7 +67,7 @@ class Database:
         """
         try:
             checked = read_query(query, self.dialect)
-            found = self._engine.rows(checked.text, bounds)
+            found = rows_of(self._engine, checked.text, bounds)
         except QueryError as error:
             return QueryError(f"{error}{hint(str(error), self.tables)}")
         return Rows(found.columns, found.rows, found.more, checked.ordered)
@@ -136,4 +137,4 @@ def _opened(place: str, modified: int, size: int) -> Database:
             f"{scheme[:20]}:// cannot be asked: only SQLite and PostgreSQL are known, as each "
             "database needs its own way to let nothing be written"
         )
-    return Database(Postgres(place) if address else Sqlite(Path(place) if place else None))
+    return Database(Postgres(place) if address else Sqlite(place))

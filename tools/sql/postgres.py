@@ -9,7 +9,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.sql.tables import MOST_TABLES, Bounds, QueryError, Rows, Table, fetched
+from thoughtgraph.tools.sql.tables import (
+    MOST_TABLES,
+    TOO_LARGE,
+    Bounds,
+    QueryError,
+    Rows,
+    Table,
+    fetched,
+)
 
 UNREACHED = "the database cannot be reached"
 _TABLES = f"""
@@ -22,6 +30,9 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdro
     AND c.relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'
     AND has_table_privilege(c.oid, 'SELECT')
 GROUP BY c.oid ORDER BY c.oid LIMIT {MOST_TABLES}"""
+
+NATIVE = ("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "bytea")
+"""Types that are read; others stay the text that the server writes, as of `infinity`."""
 
 logger = logging.getLogger("thoughtgraph")
 
@@ -51,7 +62,7 @@ class Postgres:
             raise InputError(
                 "PostgreSQL needs the extra 'postgres'; pip install 'thoughtgraph[postgres]'"
             ) from None
-        self._address = address
+        self.place = address
 
     def tables(self, bounds: Bounds) -> list[Table]:
         """Returns the tables and views that the role may read.
@@ -65,17 +76,23 @@ class Postgres:
                 for name, columns, kinds, keys in cursor.execute(_TABLES).fetchall()
             ]
 
-    def rows(self, query: str, bounds: Bounds) -> Rows:
+    def read(self, query: str, bounds: Bounds) -> Rows:
         """Runs a query that was checked; rows come one by one, so that large ones end it.
 
         Raises:
             QueryError: It fails, or takes too much.
         """
-        # A stream is of the extended protocol, which takes no second statement behind the first.
-        with self._opened(bounds) as cursor, closing(cursor.stream(query)) as stream:
-            first = [*islice(stream, 1)]  # until then nobody knows the columns
-            columns = [each.name for each in cursor.description or ()]
-            return fetched(columns, chain(first, stream), bounds)
+        loader = import_module("psycopg.types.string").TextLoader
+        with self._opened(bounds) as cursor:
+            for kind in cursor.adapters.types:
+                cursor.adapters.register_loader(kind.array_oid, loader)
+                if kind.name not in NATIVE:
+                    cursor.adapters.register_loader(kind.oid, loader)
+            # A stream is of the extended protocol: it takes no second statement behind the first.
+            with closing(cursor.stream(query)) as stream:
+                first = [*islice(stream, 1)]  # until then nobody knows the columns
+                columns = [each.name for each in cursor.description or ()]
+                return fetched(columns, chain(first, stream), bounds)
 
     @contextmanager
     def _opened(self, bounds: Bounds) -> Iterator[Any]:
@@ -86,7 +103,7 @@ class Postgres:
             f"-c lock_timeout=1000 -c idle_in_transaction_session_timeout={2 * milliseconds}"
         )
         try:
-            opened = self._driver.connect(self._address, connect_timeout=3, options=options)
+            opened = self._driver.connect(self.place, connect_timeout=3, options=options)
         except self._driver.Error as error:
             logger.error("%s: %s", UNREACHED, error)
             raise QueryError(f"{UNREACHED} ({type(error).__name__})") from None
@@ -97,5 +114,7 @@ class Postgres:
         except self._driver.errors.QueryCanceled:
             raise bounds.late from None
         except (self._driver.Error, ValueError, RecursionError, OverflowError) as error:
-            said = getattr(getattr(error, "diag", None), "message_primary", None)
-            raise QueryError(said or str(error) or type(error).__name__) from None
+            if said := getattr(getattr(error, "diag", None), "message_primary", None):
+                raise QueryError(said) from None
+            said = str(error) or type(error).__name__  # the driver's own
+            raise QueryError(TOO_LARGE if "memory" in said else said) from None

@@ -96,9 +96,13 @@ def _refuse_changes(kinds: Any, tree: Any, dialect: str) -> None:
     if changing is not None or not isinstance(tree, kinds.Query):
         part = tree if changing is None else changing
         raise QueryError(f"only a SELECT is run here, and this has {part.key.upper()} in it")
-    for function in tree.find_all(kinds.Anonymous) if dialect == "postgres" else ():
-        if _REACHING.match(str(function.name)):
-            raise QueryError(f"the function {brief(function.name)} is not for questions")
+    if dialect == "postgres":
+        for function in tree.find_all(kinds.Anonymous):
+            if _REACHING.match(str(function.name)):
+                raise QueryError(f"the function {brief(function.name)} is not for questions")
+        for table in tree.find_all(kinds.Table):
+            if table.name.lower().startswith("pg_"):  # other sessions' queries, the server's files
+                raise QueryError(f"the table {brief(table.name)} is the server's own")
 
 
 def hint(error: str, tables: Sequence[Table]) -> str:

@@ -1,23 +1,15 @@
-"""SQLite, opened so that a query can read and do nothing else, in a process of its own."""
+"""SQLite, opened so that a query can read and do nothing else."""
 
-import json
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from thoughtgraph.tools.sql.tables import MOST_TABLES, Bounds, QueryError, Rows, Table, fetched
 
-TOO_LARGE = "it takes too much memory; write a query that looks at less"
-GRACE = 0.5
-"""Seconds that the process of a query may take besides (ours)."""
 BUSY = 1.0
 """Seconds that a lock of another program is waited for (ours)."""
 STEPS = 1_000
@@ -54,13 +46,13 @@ class Sqlite:
     """A file of SQLite; every query has a connection of its own.
 
     Args:
-        file: The file; None: the package's own example, which stays in memory.
+        place: The file; empty: the package's own example, which stays in memory.
     """
 
     dialect = "sqlite"
 
-    def __init__(self, file: Path | None) -> None:
-        self._file = file
+    def __init__(self, place: str) -> None:
+        self.place = place
 
     def tables(self, bounds: Bounds) -> list[Table]:
         """Returns the tables and views; one that cannot be read is left out.
@@ -79,34 +71,8 @@ class Sqlite:
                     found.append(_table(database, name))
         return found
 
-    def rows(self, query: str, bounds: Bounds) -> Rows:
-        """Runs a query that was checked, in a process of its own, and waits for it.
-
-        Raises:
-            QueryError: It fails, or takes too much.
-        """
-        task = {"file": self._file and str(self._file), "query": query, "bounds": asdict(bounds)}
-        command = [sys.executable, "-P", "-m", f"{__package__}.sqlite_process"]
-        try:
-            done = subprocess.run(
-                command,
-                input=json.dumps(task),
-                capture_output=True,
-                text=True,
-                timeout=bounds.seconds + GRACE,
-            )
-        except subprocess.TimeoutExpired:
-            raise bounds.late from None
-        if done.returncode:  # it was ended by a limit
-            raise QueryError(TOO_LARGE)
-        reply = json.loads(done.stdout)
-        if "error" in reply:
-            raise QueryError(reply["error"])
-        rows = tuple(tuple(map(_cell, row)) for row in reply["rows"])
-        return Rows(tuple(reply["columns"]), rows, reply["more"])
-
     def read(self, query: str, bounds: Bounds) -> Rows:
-        """Runs a query that was checked, in this process.
+        """Runs a query that was checked.
 
         Raises:
             QueryError: It fails, or takes too much.
@@ -135,12 +101,12 @@ class Sqlite:
             raise _query_error(str(error), bounds) from None
 
     def _connected(self) -> sqlite3.Connection:
-        if self._file is not None:
-            with self._file.open("rb") as file:
+        if self.place:
+            with Path(self.place).open("rb") as file:
                 logged = file.read(20)[18:] == b"\x02\x02"  # it has a write-ahead log
             # To read it SQLite would make a log, unless it is told that nobody writes.
-            alone = "&immutable=1" * (logged and not Path(f"{self._file}-wal").exists())
-            address = f"file:{quote(str(self._file))}?mode=ro{alone}"
+            alone = "&immutable=1" * (logged and not Path(f"{self.place}-wal").exists())
+            address = f"file:{quote(self.place)}?mode=ro{alone}"
             return sqlite3.connect(address, uri=True, timeout=BUSY, isolation_level=None)
         memory = sqlite3.connect(":memory:", isolation_level=None)
         script = files("thoughtgraph.tools.sql").joinpath("example.sql")
@@ -153,11 +119,6 @@ def _authorized(action: int, first: str | None, second: str | None, *rest: str |
     called = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _CALLABLE
     fine = called or action in ALLOWED or (action, first) in VIRTUAL
     return sqlite3.SQLITE_OK if fine else sqlite3.SQLITE_DENY
-
-
-def _cell(value: Any) -> Any:
-    """Returns a cell as SQLite gave it."""
-    return bytes.fromhex(value["bytes"]) if isinstance(value, dict) else value
 
 
 def _table(database: sqlite3.Connection, name: str) -> Table:

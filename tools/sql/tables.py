@@ -1,7 +1,9 @@
 """What a database holds and gives: tables, rows, or the line that says why there are none."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from thoughtgraph.errors import InputError
@@ -11,6 +13,7 @@ LONGEST_CELL = 80
 """Characters of a cell that are shown (ours)."""
 MOST_TABLES = 500
 """Tables that are looked at (ours)."""
+TOO_LARGE = "it takes too much memory; write a query that looks at less"
 
 
 class QueryError(InputError):
@@ -52,7 +55,7 @@ class Rows:
         """Returns how many there are, the columns, and the first rows, a cell quoted and cut."""
         size = len(self.rows)
         count = f"{size} row{'s' * (size != 1)}{' or more' * self.more}"
-        head = f"{count} ({', '.join(map(brief, self.columns))})"
+        head = f"{count} ({', '.join(map(label, self.columns))})"
         lines = [", ".join(map(cell, row)) for row in self.rows[:most]]
         return between.join([head, *lines, *["…"] * (size > most)])
 
@@ -99,17 +102,25 @@ def fetched(columns: Sequence[str], rows: Iterable[Sequence[Any]], bounds: Bound
 _SMALL = (int, float, type(None))
 
 
+_NAME = re.compile(r"[\w.*()?]*")
+
+
 def _sized(value: object) -> str | bytes:
     return value if isinstance(value, str | bytes) else str(value)
 
 
 def cell(value: Any) -> str:
     """Returns a value as SQL writes it: what it says can never look like anything else."""
-    if value is None or isinstance(value, int | float):
-        return "NULL" if value is None else str(value)
+    if value is None or isinstance(value, int | float | Decimal):
+        return "NULL" if value is None else brief(str(value))
     if isinstance(value, bytes):
         return f"<{len(value):,} bytes>"
     return "'" + brief(str(value)).replace("'", "''") + "'"
+
+
+def label(name: str) -> str:
+    """Returns the name of a column of a result, in quotes where it could be read as a sentence."""
+    return brief(name) if _NAME.fullmatch(name) else '"' + brief(name).replace('"', '""') + '"'
 
 
 def brief(text: str, most: int = LONGEST_CELL) -> str:
