@@ -91,9 +91,9 @@ def _options(
 
 @command(app)
 def demo(options: DemoOptions) -> int:
-    """Answer a question about a scene, to show what a search is.
+    """Ask a question of a small database, to show what a search is.
 
-    There are 32 questions: --set seed=N chooses another.
+    --set seed=N shows another search.
     """
     with _starting():
         config = _load("run_config").demonstrated(options)

@@ -41,7 +41,7 @@ class RunConfig:
     oracle: bool = False
     """Whether the task's exact check tells the method if an answer is right."""
     gold: str | None = None
-    """The right answer, where the command made the problem itself; the search never sees it."""
+    """A right answer, where the question is the command's own; the search never sees it."""
     json_file: str = ""
     """Where the result goes as JSON; empty: nowhere."""
     html_file: str = ""
@@ -73,10 +73,10 @@ def configure(options: SolveOptions) -> RunConfig:
 def demonstrated(options: DemoOptions) -> RunConfig:
     """Returns the configuration of a new run of the demonstration."""
     check_files(options.json_file, options.html_file)
-    begun = RunConfig(demo.METHOD, demo.TASK, "", "", settings=dict(demo.SETTINGS))
-    config = _configured(options, begun)
-    made = demo.demonstration(config.resolved()["seed"])
-    return replace(config, problem=task_of(demo.TASK).read(made.problem), gold=made.gold)
+    begun = RunConfig(
+        demo.METHOD, demo.TASK, demo.QUESTION, "", settings=dict(demo.SETTINGS), gold=demo.GOLD
+    )
+    return _configured(options, begun)
 
 
 def _configured(options: DemoOptions, begun: RunConfig) -> RunConfig:

@@ -8,8 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from thoughtgraph import results
-from thoughtgraph.cli import text
-from thoughtgraph.cli.demo import next_steps
+from thoughtgraph.cli import demo, text
 from thoughtgraph.cli.guard import NO_ANSWER, Terminal, complain
 from thoughtgraph.cli.options import DemoOptions, SolveOptions
 from thoughtgraph.cli.ports import open_port
@@ -95,7 +94,7 @@ def _finish(session: Session, ended: Ended, console: Console) -> int:
         runs.finish(run)
     show(console, Summary(config, result, written, run))
     if config.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
-        console.print("try next:", *next_steps(), sep="\n  ", markup=False)
+        console.print("try next:", *demo.next_steps(), sep="\n  ", markup=False)
     if console.quiet and config.json_file != "-" and result["answer"] is not None:
         print(text.lines(result["answer"]))
     if error := ended.state.get("error"):
@@ -123,7 +122,6 @@ def _is_done(runs: Runs, run: str, ended: Ended) -> bool:
 def _out(session: Session, ended: Ended) -> dict[str, Any]:
     """Returns what the graph returned, or would have if it had not been stopped before its end."""
     config, state = session.config, ended.state
-    right = state.get("answer") == config.gold
     settings = state.get("settings") or config.resolved()
     judge = config.evaluator_model
     named = {"task": config.task_id, "model": config.model, "evaluator_model": judge}
@@ -139,7 +137,7 @@ def _out(session: Session, ended: Ended) -> dict[str, Any]:
         "run": session.run,
         "prompts": session.paid.prompts,
         **({"unused": ended.unused} if ended.unused and ended.unused["answers"] else {}),
-        **({} if config.gold is None else {"right": right}),
+        **({} if config.gold is None else {"right": demo.is_right(state.get("answer"))}),
     }
 
 

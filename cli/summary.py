@@ -1,7 +1,7 @@
 """The first and the last lines of `solve`: the question, and what came of it at what cost."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,11 +12,12 @@ from rich.text import Text
 from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.custom import task_of
+from thoughtgraph.cli.demo import tables
 from thoughtgraph.cli.run_config import RunConfig
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.prices import Prices, dollars, remedy, unpriced
-from thoughtgraph.outcome import INTERRUPTED, REJECTED, rightness, verdict
+from thoughtgraph.outcome import INTERRUPTED, REJECTED, verdict
 from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.task import extras
 from thoughtgraph.tree import Thought, Tree, path_to
@@ -24,7 +25,9 @@ from thoughtgraph.usage import Usage
 
 
 def introduce(console: Console, config: RunConfig, folder: Path, run: str) -> None:
-    """Prints the question of a problem that has a picture, and writes the picture to a file."""
+    """Prints the question of the demonstration, or of a problem whose picture it writes."""
+    if config.gold is not None:
+        show_facts(console, [Fact("question", config.problem), Fact("tables", "\n".join(tables()))])
     picture = extras(task_of(config.task)).picture
     if picture is None:
         return
@@ -75,7 +78,12 @@ class Summary:
 
 def show(console: Console, summary: Summary) -> None:
     """Prints the outcome, one labelled line a fact."""
-    for label, words, style in _facts(summary):
+    show_facts(console, _facts(summary))
+
+
+def show_facts(console: Console, facts: Iterable[Fact]) -> None:
+    """Prints facts, the lines of each below one another."""
+    for label, words, style in facts:
         head = (f"{label + ':':<{LABEL}}", "dim")
         indented = words.replace("\n", "\n" + " " * LABEL)
         console.print(Text.assemble(head, (indented, style)), soft_wrap=True)
@@ -106,7 +114,7 @@ def _answer(summary: Summary) -> Iterator[Fact]:
     if returned := (chosen(summary.result["tree"]) or Thought()).get("returned"):
         yield Fact("returns", text.lines(returned))
     if (right := summary.result.get("right")) is not None:
-        yield Fact("right", rightness(right, summary.config.gold), _RIGHT[right])
+        yield Fact("right", _rightness(right, summary.config.gold), _RIGHT[right])
     elif answer is not None:
         yield Fact("verified", verdict(summary.result), _RIGHT[summary.result.get("verified")])
     end = chosen(summary.result["tree"]) or Thought()
@@ -115,6 +123,11 @@ def _answer(summary: Summary) -> Iterator[Fact]:
         yield Fact("judged", f"no, the search itself rejected this answer: {why}", "red")
     if summary.result["settings"]["oracle"]:
         yield Fact("oracle", "yes, the search was told whether an answer is right")
+
+
+def _rightness(right: bool, gold: str | None) -> str:
+    """Returns whether the demonstration's answer is right."""
+    return "yes, these are the right rows" if right else f"no; the right rows are those of {gold}"
 
 
 def _search(result: Mapping[str, Any]) -> Iterator[Fact]:

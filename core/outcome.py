@@ -180,13 +180,6 @@ def verdict(result: Mapping[str, Any]) -> str:
     return f"{'yes' if right else 'no'}, by the exact check of {task}"
 
 
-def rightness(right: bool, gold: str | None = None) -> str:
-    """Says whether an answer is the gold one, which stored results do not hold."""
-    if right:
-        return "yes, it is the gold answer"
-    return "no, it is not the gold answer" if gold is None else f"no, it is {gold!r}"
-
-
 def vote_words(chosen: Vote) -> str:
     """Returns what a vote came to, such as `3 of 5 votes` or `1 of 5 votes, tied with 84, 96`."""
     where = f"step {chosen['step']}: " if chosen["step"] else ""

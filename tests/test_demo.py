@@ -7,61 +7,60 @@ import pytest
 from support.command import Command
 from support.fake_server import FakeServer, Seen
 
-from thoughtgraph.bench.questions.packaged_questions import SHOWN
-from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.cli import demo
-from thoughtgraph.tasks.scenes.scenes import numbered
 
-SEED: int = demo.SETTINGS["seed"]
 pytestmark = pytest.mark.usefixtures("own_environment")
+PART = "part1 = SELECT member_id, pages, borrowed FROM loan JOIN book ON book.id = book_id"
+LAST = (
+    "SELECT name, sum(pages) FROM part1 JOIN member ON id = member_id "
+    "WHERE borrowed LIKE '2025%' GROUP BY id"
+)
+WHY = "no such column: part1.name; name is a column of author, member"
 
 
-def asked(seed: int) -> SceneQuestion:
-    return generate("ptr", "sum", 1, seed % SHOWN)[0]
-
-
-def test_it_tells_what_was_tried_and_whether_the_answer_is_right(command: Command) -> None:
-    """The model writes the gold plan; its second and third call go wrong."""
-    question, prompts = asked(SEED), list[str]()
-    plan = list(question.plan)
+def test_it_shows_tables_a_way_back_the_query_its_rows_and_whether_they_are_right(
+    command: Command,
+) -> None:
+    """The first part leads nowhere; another one does."""
+    prompts: list[str] = []
 
     def planner(seen: Seen) -> str:
         prompts.append(seen.prompt)
-        if len(prompts) == 2:
-            return numbered([*plan[:2], 'num1 = count_part("support",obj1)'])
-        return "I am sorry." if len(prompts) == 3 else numbered(plan)
+        if len(prompts) == 1:
+            return "part1 = SELECT id FROM loan"
+        if len(prompts) <= 4:
+            return "SELECT part1.name FROM part1"
+        return PART if len(prompts) == 5 else LAST
 
     with FakeServer(planner) as fake:
         told = ["--model", fake.specifier, "--json", "run.json", "--html", "tree.html"]
         code, out, err = command("demo", *told)
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert f"question: {question.question}" in lines
-    [picture] = [line.split()[1] for line in lines if line.startswith("picture:")]
-    assert Path(picture).read_text().lstrip().startswith("<svg")
-    kinds = [line.split()[0] for line in lines]
-    assert "called" in kinds
-    assert "backtracked" not in kinds, "another try from the same place is no way back"
-    refused, sorry = (line for line in lines if line.startswith("pruned"))
-    assert "E_VOCAB" in refused and "E_SYNTAX" in sorry
-    assert any(line.startswith("made") and "I am sorry." in line for line in lines)
-    assert f"answer:   {question.answer}" in lines
-    assert "right:    yes, it is the gold answer" in lines
-    assert any(line.startswith("tried:") and "2 refused" in line for line in lines)
-    assert all(any(step in line and "→" in line for line in lines) for step in question.plan)
+    assert lines[0] == f"question: {demo.QUESTION}"
+    assert lines[1] == "tables:   author (id, name, country)"
+    assert sum(line.startswith("pruned") and WHY in line for line in lines) == 3
+    assert any(line.startswith("backtracked") for line in lines)
+    begin = lines.index("returns:  4 rows (name, sum(pages))")
+    assert sorted(line.split()[0] for line in lines[begin + 1 : begin + 5]) == [
+        "'Ana',",
+        "'Bruno',",
+        "'Chloe',",
+        "'Dario',",
+    ]
+    assert lines[begin + 5] == "right:    yes, these are the right rows"
+    assert "tried:    6 calls for steps, 3 refused (E_QUERY 3)" in lines
     result = json.loads(Path("run.json").read_text())
-    assert json.loads(result["problem"]).keys() == {"question", "type", "scene"}
-    assert "gold" not in result
-    assert "data:image/svg+xml;base64," in Path("tree.html").read_text()
+    assert result["problem"] == demo.QUESTION and result["right"] is True
+    assert demo.GOLD not in Path("run.json").read_text()
+    page = Path("tree.html").read_text()
+    assert WHY in page and "4 rows (name, sum(pages))" in page
 
 
-def test_a_wrong_answer_or_none_is_told_beside_the_right_one(command: Command) -> None:
-    question = asked(0)
-    spoilt = numbered([*question.plan[:-1], question.plan[-1].replace("num2", "num1")])
-    wrong = ["--set", "evaluator=paper", "--set", "seed=0"]
+def test_a_wrong_answer_or_none_is_told_beside_a_right_one(command: Command) -> None:
     none = "finished without an answer, as no thought was left"
-    for said, options, seed, end in ((spoilt, wrong, 0, (0, "")), ("no", [], SEED, (1, none))):
+    for said, end in (("SELECT name, 1 FROM member", (0, "")), ("no", (1, none))):
         with FakeServer(lambda seen, said=said: said) as fake:
-            code, out, _ = command("demo", "--model", fake.specifier, *options)
+            code, out, _ = command("demo", "--model", fake.specifier)
         assert code == end[0] and end[1] in out
-        assert f"right:    no, it is {asked(seed).answer!r}" in out
+        assert f"right:    no; the right rows are those of {demo.GOLD}" in out

@@ -244,7 +244,6 @@ def test_a_wrong_answer_is_never_called_right() -> None:
     assert outcome.verdict({**base, "verified": None}).startswith("unknown")
     told = {**base, "stop_reason": "verified", "verified": True, "oracle": True}
     assert outcome.verdict(told) == "yes, by the oracle"
-    assert outcome.rightness(False, "7") == "no, it is '7'"
 
 
 async def test_an_answer_that_the_oracle_refused_is_not_called_unknown() -> None:

@@ -56,7 +56,7 @@ STEPWISE = {
 
 
 async def test_step_by_step_by_hand() -> None:
-    out = await run("tomt_tot", scripted(STEPWISE), evaluator="paper")
+    out = await run("tomt_tot", scripted(STEPWISE))
     assert rows(out) == [
         ("1", "0", "+3", "expanded", ""),
         ("2", "1", "+4", "pruned", "E_HIGH"),

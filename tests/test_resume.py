@@ -15,7 +15,7 @@ from support.fake_server import FakeServer, Seen
 from support.players import play
 from support.pools import few
 
-from thoughtgraph.cli.demo import demonstration
+from thoughtgraph.bench.questions.scene_questions import generate
 
 FORCED = "no more can be taken"
 """What the prompt says that forces an answer of FGDIP."""
@@ -30,7 +30,7 @@ class Case(NamedTuple):
 
 PAGED = ["Is A near B?", "--task", "hotpotqa", "--set", "corpus=pages.json", "--method"]
 PUZZLE = ["4 9 10 13", "--task", "game24", "--method"]
-PLAN = [demonstration(2).problem, "--task", "ptr", "--method", "tomt_os"]
+PLAN = [generate("ptr", "sum", 1, 2)[0].problem(), "--task", "ptr", "--method", "tomt_os"]
 PLAN += ["--set", "max_calls=12", "--set", "branches=12"]
 CASES = {
     "tot_bfs": Case([*PUZZLE, "tot_bfs", "--set", "breadth=3"], play),

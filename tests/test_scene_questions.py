@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -22,11 +21,10 @@ from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.bench.scene_data import GoldQuestion, load_questions
 from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
 from thoughtgraph.tasks.scenes.plan_language import SOURCE, parse, steps_of
-from thoughtgraph.tasks.scenes.question_reading import read
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.scene_tools import TOOLS
 from thoughtgraph.tools.scenes.values import PlanError
-from thoughtgraph.tools.scenes.vocabulary import COLORS, FURNITURE, MATERIALS, PARTS, SHAPES, Style
+from thoughtgraph.tools.scenes.vocabulary import Style
 
 FOLDER = os.environ.get("THOUGHTGRAPH_SCENE_ORACLES")
 PATTERNS = ("*questions*.json.gz", "*oracle*.json.gz", "*generated*.json.gz")
@@ -62,32 +60,21 @@ def questions(file: Path) -> list[GoldQuestion]:
 @each_file
 @pytest.mark.parametrize("policy", ["strict", "lazy"])
 def test_gold_plans_run_to_the_official_answer(file: Path, policy: Any) -> None:
-    paper, grounded = (Rules(profile, empty=policy) for profile in ("paper", "grounded"))
     right: Counter[bool] = Counter()
     for question in questions(file):
         plan = question.plan or ()
-        judged = judge(question.question, question.scene, None, plan, paper)
+        judged = judge(question.scene, None, plan, Rules(empty=policy))
         good = judged.answer == question.answer
         finds_nothing = question.answer in ("0", "no") or COMPARING & {*question.program}
         explained = policy == "strict" and judged.code == "E_EMPTY" and finds_nothing
         assert good or explained, (question.id, judged.reason)
         right[good] += 1
-        if policy == "lazy" and judged.accepted:
-            strict = judge(question.question, question.scene, None, plan, grounded)
-            assert (strict.answer, strict.reason) == (judged.answer, ""), question.id
     expected = EXPECTED.get((file.name.partition(".")[0], policy))
     assert expected in (None, right[True])
     assert right[True] > 0.8 * right.total()
 
 
-@each_file
-def test_questions_with_plans_are_read_exactly(file: Path) -> None:
-    for question in questions(file):
-        assert read(question.question, question.scene.style).exact, question.question
-
-
 FUZZ = os.environ.get("THOUGHTGRAPH_PLAN_FUZZ")
-QUESTION = "how many legs does the table with drawers have?"
 FORBIDDEN = {"exec", "open", "import", "os.system", "subprocess.Popen", "socket.connect"}
 _watching = False
 _seen: list[str] = []
@@ -166,12 +153,11 @@ def check(many: list[str]) -> None:
         steps = steps_of(line)
         with watched() as seen:
             code = verdict(line)
-            ruled = [judge(QUESTION, ROOM, None, steps, Rules(p)) for p in ("paper", "grounded")]
+            judged = judge(ROOM, None, steps, Rules())
         assert seen == []
-        for judged in ruled:
-            assert code == "OK" or not judged.accepted or len(steps) != 1
-            assert "\n" not in judged.reason
-            json.dumps(judged.tool_state)
+        assert code == "OK" or not judged.accepted or len(steps) != 1
+        assert "\n" not in judged.reason
+        json.dumps(judged.tool_state)
 
 
 @pytest.mark.parametrize(
@@ -212,15 +198,12 @@ every = pytest.mark.parametrize(
 
 
 @every
-def test_gold_plans_pass_both_profiles(style: Style, kind: Type) -> None:
+def test_gold_plans_answer_right(style: Style, kind: Type) -> None:
     questions = made(style, kind)
     for question in questions:
         scene = Scene.from_json(question.scene)
-        for profile in ("paper", "grounded"):
-            rules = Rules(profile=profile)  # type: ignore[arg-type]
-            judged = judge(question.question, scene, None, question.plan, rules)
-            assert (judged.answer, judged.reason) == (question.answer, ""), question.question
-        assert read(question.question, style).exact
+        judged = judge(scene, None, question.plan, Rules())
+        assert (judged.answer, judged.reason) == (question.answer, ""), question.question
         assert set(json.loads(question.problem())) == {"scene", "question", "type"}
         assert set(question.scene) <= {"relationships", "objects", "positions"}
     assert len({q.id for q in questions}) == len({json.dumps(q.scene) for q in questions}) == COUNT
@@ -236,38 +219,3 @@ def test_answers_are_balanced_and_hops_about_the_papers(style: Style, kind: Type
     assert counts[-1] <= share * max(5, counts[len(counts) // 2]) + 1
     assert all(not q.answer.isdigit() or int(q.answer) < 10 for q in made(style, kind))
     assert abs(sum(question.hop for question in made(style, kind)) / COUNT - HOPS[kind]) < 1.2
-
-
-FAULTS = (COLORS, PARTS, ("left", "right", "front", "behind"), FURNITURE, SHAPES, MATERIALS)
-
-
-def faulty(question: SceneQuestion) -> Iterator[tuple[str, ...]]:
-    """The gold plan with one word after the other replaced by the next of its kind."""
-    for at, line in enumerate(question.plan):
-        for found in re.finditer(r'"([^"]*)"', line):
-            for kind in FAULTS:
-                words = [word.lower() for word in kind]
-                if found[1] in words:
-                    new = words[(words.index(found[1]) + 1) % len(words)]
-                    changed = f"{line[: found.start(1)]}{new}{line[found.end(1) :]}"
-                    yield (*question.plan[:at], changed, *question.plan[at + 1 :])
-
-
-def rejected(questions: list[SceneQuestion], profile: Any) -> float:
-    """The share of faulty plans that an evaluator refuses."""
-    judged = [
-        judge(each.question, Scene.from_json(each.scene), None, plan, Rules(profile=profile))
-        for each in questions
-        for plan in faulty(each)
-    ]
-    return sum(each.answer is None for each in judged) / len(judged)
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("style", STYLES)
-def test_grounded_rejects_far_more_faults_than_paper(style: Style) -> None:
-    questions = [question for kind in TYPES for question in made(style, kind)[:15]]
-    paper, grounded = (rejected(questions, profile) for profile in ("paper", "grounded"))
-    assert paper < 0.9 < grounded == 1.0
-    free = [q._replace(question=f"please tell: {q.question}") for q in questions]
-    assert paper < rejected(free, "grounded") <= grounded, "known by its words alone"

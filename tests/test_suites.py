@@ -41,10 +41,7 @@ PLACES = {
     "hotpotqa-hard": "wiki/hotpotqa_hard_100.jsonl",
 }
 """Where each data set lies in the folder that the variable names."""
-HELD = [
-    f"{name}, grammar"
-    for name in ("ToT of plans", "ToT-Block", "ToT-OS", "adaptive", "one-stop plans")
-] + ["repeated one-stop plans, grammar"]
+HELD = [f"ToT, b = {breadth}, exact steps and grammar" for breadth in (1, 5)]
 """Lines that need a server which takes a grammar."""
 MODEL: dict[str, Any] = {"model": "http://x/v1#x"}
 
@@ -143,7 +140,7 @@ def test_lines_and_samples_are_the_papers() -> None:
 def test_lines_that_a_model_is_not_known_to_take_are_left_out(
     model: str, server: str, left: list[str]
 ) -> None:
-    options = BenchOptions(suite="comparison", task="sum", model=model, server=server)
+    options = BenchOptions(suite="comparison", task="game24", model=model, server=server)
     [batch] = batches(options)
     assert left_out(options) == left
     assert len(batch.setups) == 8 - len(left)

@@ -3,7 +3,6 @@
 import json
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from support.stepping import mistaken
 from support.stored import small, stored
 
 import thoughtgraph as tg
-from thoughtgraph.cli.demo import SETTINGS, demonstration
 from thoughtgraph.cli.viewer.page import page, payload
 from thoughtgraph.llm.store import PaidAnswers
 from thoughtgraph.tasks.scenes.picture import svg
@@ -41,12 +39,6 @@ def test_no_object_hides_another() -> None:
     alone = Scene.from_json({**ROOM.to_json(), "relationships": {"left": [[]] * 4}})
     groups = ElementTree.fromstring(svg(alone)).findall(f"{SVG}g")
     assert len({group.get("transform") for group in groups}) == 4
-
-
-def test_the_picture_of_the_pages_is_the_demonstrations() -> None:
-    problem = json.loads(demonstration(SETTINGS["seed"]).problem)
-    shown = (Path(__file__).parents[1] / "docs" / "scene.svg").read_text(encoding="utf-8")
-    assert shown == svg(Scene.from_json(problem["scene"]))
 
 
 class Document(HTMLParser):

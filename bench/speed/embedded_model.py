@@ -66,7 +66,7 @@ def searches(requests: int) -> Mapping[str, MeasuredSearch]:
     """Returns what is searched, with at most so many requests each."""
     most = {"limit_requests": requests, "max_completion_tokens": 120}
     questions = [record.problem for record in generated(task("ptr"), ["sum"], SIDE_BY_SIDE, seed=3)]
-    plans = {"evaluator": "grounded", "shots": 3, "redraw": "question", "temperature": 1.0, **most}
+    plans = {"shots": 3, "redraw": "question", "temperature": 1.0, **most}
     votes = {"n_generate": SAMPLES, "wording": "chat", **most}
     return {
         "cot_sc": MeasuredSearch("cot_sc", "gsm8k", [PEN], votes),

@@ -21,7 +21,7 @@ from thoughtgraph.cli.labels import labels
 from thoughtgraph.cli.text import headline
 from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.llm.store import SentPrompt
-from thoughtgraph.outcome import rightness, sentence, verdict
+from thoughtgraph.outcome import sentence, verdict
 from thoughtgraph.results import without_pages
 from thoughtgraph.task import extras
 from thoughtgraph.tree import Thought, Tree
@@ -188,7 +188,7 @@ def _run(result: StoredResult, texts: Texts) -> dict[str, Any]:
         **{name: result.get(name) for name in COPIED},
         "outcome": result.get("outcome") or sentence(result),
         "verified": _verified(result),
-        "right": rightness(result["right"]) if "right" in result else None,
+        "right": ("yes" if result["right"] else "no") if "right" in result else None,
         "about": "" if entry is None else f"{entry.summary} · {entry.paper}",
         "title": headline(result["problem"]),
         "promptless": None if result.get("prompts") else PROMPTLESS,

@@ -22,11 +22,6 @@ from thoughtgraph.settings.marks import Bounds
 class PlanSettings(Settings):
     """What every method can be told whose thoughts are steps of a plan."""
 
-    evaluator: Literal["paper", "grounded"] = Field(
-        "paper",
-        description="Accept steps that run with parameters that exist (section 3.3.4), or only "
-        "those whose words come from the question or from earlier results as well (ours).",
-    )
     empty: Literal["strict", "lazy"] = Field(
         "strict", description="Whether a filter that finds nothing is refused (ours: strict)."
     )

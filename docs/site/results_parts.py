@@ -1,12 +1,10 @@
 """What the comparison showed: the table of docs/results.md."""
 
-from collections.abc import Sequence
-
 from method_parts import ROOT, table
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.papers.suites import suite
-from thoughtgraph.bench.report_lines import Entry, compared, entries
+from thoughtgraph.bench.report_lines import Entry, entries
 from thoughtgraph.bench.report_tables import tables
 from thoughtgraph.bench.result_files import ResultFolder, latest
 from thoughtgraph.bench.statistics import Comparison
@@ -23,8 +21,7 @@ def comparison() -> str:
     for name, lines in panels():
         voted = {id(each.entry): _beside_votes(each) for each in beside_votes(lines)}
         for entry in sorted(lines, key=lambda each: each.tokens):
-            against = voted.get(id(entry), "") if voted else beside_plans(entry, lines)
-            rows.append((name, line_name(entry), *_measured(entry), against))
+            rows.append((name, line_name(entry), *_measured(entry), voted.get(id(entry), "")))
     return table(TITLES, rows)
 
 
@@ -49,22 +46,6 @@ def _beside_votes(found: EqualCost) -> str:
     elif found.dearer and verdict in {"wins", "a tie"}:
         verdict = "costs more"
     return f"{_difference(found.comparison)}, {verdict}"
-
-
-def beside_plans(entry: Entry, lines: Sequence[Entry]) -> str:
-    """Returns whom a plan beats, and ties with, of those that cost at least as much.
-
-    Nothing is said of a dearer line that scores more: either may be the better choice.
-    """
-    found: dict[str, list[str]] = {"wins": [], "a tie": []}
-    for other in sorted(lines, key=lambda each: each.tokens):
-        both = None if other is entry else compared(entry, other)
-        if both and other.tokens >= entry.tokens and judged(both) in found:
-            found[judged(both)].append(line_name(other))
-    told = [f"beats {', '.join(found['wins'])}"] if found["wins"] else []
-    return "; ".join(
-        [*told, *([f"ties with {', '.join(found['a tie'])}"] if found["a tie"] else [])]
-    )
 
 
 def judged(found: Comparison) -> str:

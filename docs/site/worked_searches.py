@@ -19,7 +19,6 @@ from typing import Any
 
 import thoughtgraph as tg
 from thoughtgraph.cli import text
-from thoughtgraph.cli.demo import demonstration
 from thoughtgraph.cli.screen.layout import rows
 from thoughtgraph.llm.scripted import Call, Reply, ScriptedChat, UnexpectedCall
 from thoughtgraph.tree import ROOT, Thought, Tree
@@ -73,11 +72,10 @@ def run(name: str, method: str, model: ScriptedChat) -> Mapping[str, Any]:
     given = _given(name)
     own = given.get("settings_of", {}).get(method, {})
     settings = {**given.get("settings", {}), **own, "seed": 0}
-    asked = given.get("problem") or demonstration(given["demonstration"]).problem
     # A corpus is named as it is seen from the checkout, so that no page shows a folder of ours.
     with chdir(ROOT_FOLDER):
         return tg.solve(
-            asked,
+            given["problem"],
             task=given["task"],
             method=method,
             model=model,

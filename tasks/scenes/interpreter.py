@@ -69,13 +69,6 @@ def value_of(step: ExecutedStep) -> Value:
     return tuple(value["objects"]) if "objects" in value else frozenset(value["relations"])
 
 
-def refs(step: ExecutedStep) -> list[int]:
-    """Returns the places of the steps that a step refers to."""
-    flat = (each if isinstance(each, list) else [each] for each in step["arguments"])
-    steps = [each["step"] for items in flat for each in items if isinstance(each, dict)]
-    return [at for at in steps if at != EVERYTHING]
-
-
 def _stored(value: Value) -> Any:
     if isinstance(value, tuple):
         return {"objects": list(value)}

@@ -1,8 +1,7 @@
 """Evaluates a chunk of a plan: V of Tree-of-Mixed-Thought (section 3.3.4).
 
-Two profiles. `paper`: each step can be read, and runs on the scene. `grounded` (ours): also, each
-step says what the question says, and the plan ends when it has answered what the question asks
-(`grounding.py`). Neither calls a model nor knows an answer.
+Each step can be read, and runs on the scene. No model is called, and no answer is known: a plan
+that runs may still be wrong.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from thoughtgraph.planning import Ruling
-from thoughtgraph.tasks.scenes.grounding import Grounding
 from thoughtgraph.tasks.scenes.interpreter import ExecutedStep, execute, value_of
 from thoughtgraph.tasks.scenes.plan_language import ANSWER, clean, parse
 from thoughtgraph.tools.scenes.scene import Scene
@@ -27,22 +25,18 @@ class Rules:
     """What the evaluator accepts, from settings.
 
     Attributes:
-        profile: "paper" (default) only runs the steps; "grounded" (ours) also holds them to the
-            question.
         empty: "strict" (ours, default): a filter must leave an object. "lazy": it may leave none;
             CLEVR's questions that answer 0 or no need it.
         ambiguous: "error" (ours, default): one object must be one. "first": of several the first.
         tools: The tools there are: "extended" (default) or the "paper"'s own.
     """
 
-    profile: Literal["paper", "grounded"] = "paper"
     empty: Literal["strict", "lazy"] = "strict"
     ambiguous: Literal["error", "first"] = "error"
     tools: Literal["extended", "paper"] = "extended"
 
 
 def judge(
-    question: str,
     scene: Scene,
     state: Mapping[str, Any] | None,
     lines: Sequence[str],
@@ -51,8 +45,7 @@ def judge(
     """Evaluates the next lines of a plan.
 
     Args:
-        question: The question, for `grounded`.
-        scene: The scene it is about.
+        scene: The scene that it is about.
         state: The `tool_state` of what stands before; None at the start.
         lines: The chunk, as the model wrote it: one step, several, or the rest of the plan.
         rules: What is let pass.
@@ -64,9 +57,6 @@ def judge(
     view = View(scene, rules.empty == "strict", rules.ambiguous == "first")
     plain = [clean(line) for line in lines]
     before: list[ExecutedStep] = (state or {}).get("steps", [])
-    grounding = None
-    if rules.profile == "grounded":
-        grounding = Grounding(question, scene.style, before)
     done, tried, answer = list(before), list[str](), None
     try:
         if not plain:
@@ -74,10 +64,8 @@ def judge(
         for line in plain:
             tried.append(line)
             done.append(_run(line, done, view, rules))
-            if grounding:
-                grounding.check(done[-1])
             if done[-1]["target"] == ANSWER:
-                answer = _answer(done[-1], grounding)
+                answer = _answer(done[-1])
                 break
     except PlanError as error:
         reason = f"line {len(tried)}: {error}" if len(lines) > 1 else str(error)
@@ -94,10 +82,8 @@ def _run(line: str, done: Sequence[ExecutedStep], view: View, rules: Rules) -> E
     return execute(step, done, view, rules.tools)
 
 
-def _answer(step: ExecutedStep, grounding: Grounding | None) -> str:
+def _answer(step: ExecutedStep) -> str:
     answer = answer_of(value_of(step))
     if answer is None:
         raise PlanError("E_NOANS", "ans is no answer: not a number, a word, yes or no")
-    if grounding:
-        grounding.end()
     return answer

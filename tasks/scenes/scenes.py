@@ -163,16 +163,15 @@ class Scenes:
         return plan_grammar(self._style, _named(self._style, profile), first, last, end)
 
     def execute(self, problem: str, path: Path, steps: Sequence[str], options: Options) -> Ruling:
-        """Runs steps on the scene: the paper's evaluator, or the grounded one."""
+        """Runs steps on the scene."""
         parsed = _problem_of(problem)
         state = path[-1]["tool_state"] if path else None
         rules = Rules(
-            profile=options["evaluator"],
             empty=options["empty"],
             ambiguous=options["ambiguous"],
             tools=options["tools_profile"],
         )
-        return judge(parsed.question, parsed.scene, state, steps, rules)
+        return judge(parsed.scene, state, steps, rules)
 
     def picture(self, problem: str) -> str:
         """Returns the scene as an SVG image."""

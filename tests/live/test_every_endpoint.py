@@ -11,7 +11,7 @@ from langgraph_sdk.client import LangGraphClient as Client
 from support.place import PROSE, Place, Start
 
 from thoughtgraph import registry
-from thoughtgraph.cli import demo
+from thoughtgraph.bench.questions.scene_questions import generate
 
 pytestmark = pytest.mark.ci
 
@@ -28,7 +28,7 @@ class Case(NamedTuple):
 
 GAME = Case("4 9 10 13", {"task": "game24", "model": "play"})
 STEPS = Case("One? Two.", {"task": "gsm8k", "model": "steps"})
-PLANS = Case(demo.demonstration(0).problem, {"task": "ptr", "model": "plans"})
+PLANS = Case(generate("ptr", "sum", 1, 0)[0].problem(), {"task": "ptr", "model": "plans"})
 PAGES = Case("Is A near B?", {"task": "hotpotqa", "model": "walk", "corpus": "few"})
 CASES = {
     **dict.fromkeys(("io", "cot", "cot_sc", "adaptive", "tot_bfs", "tot_dfs"), GAME),

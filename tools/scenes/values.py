@@ -44,9 +44,6 @@ FAULTS: Mapping[str, str] = {
     "E_EMPTY": "no object or relation of the scene is like that",
     "E_AMBIG": "several objects or parts are like that, and one is needed",
     "E_PART": "the object does not have the part, or not in a known color",
-    "E_GROUND": "the step says what the question does not, or leaves out part of what it says "
-    "(`evaluator=grounded`)",
-    "E_END": "the plan ends without answering what the question asks (`evaluator=grounded`)",
     "E_NOANS": "what the plan ends with is no number, no word, and neither yes nor no",
 }
 """Why a plan is refused, by the code that stands before the reason."""
