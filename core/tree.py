@@ -129,7 +129,7 @@ class Thought(TypedDict, total=False):
     chosen: bool
     """Whether the result's answer is this thought's; several may give the same."""
     ballot: str | None
-    """What a sample votes for, where the task knows which answers are the same; None: nothing."""
+    """What an answer votes for, where that is another text; None: nothing."""
     plausible: bool
     """Of the thought that answers: whether its answer may be right, such as that it runs."""
     returned: str

@@ -122,10 +122,15 @@ class Sql(Acting):
         prompt = self._prompt("analyse", problem, path, options, rows=rows)
         return Question(prompt, lambda samples: bad_steps(samples[0], len(path)))
 
-    def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
-        """Returns what to ask for the score of a path's parts, from 0 to 1; else as of actions."""
+    async def estimate(
+        self, problem: str, path: Path, style: str, options: Options
+    ) -> Question[Verdict] | Verdict:
+        """Returns 0 for parts that fail, else what to ask for a score; else as of actions."""
         if style != "level_tot":
-            return super().estimate(problem, path, style, options)
+            return self.estimate_actions(problem, path, style)
+        found = await self._chain(problem, texts(path), options)
+        if isinstance(found, QueryError):
+            return Verdict(0.0, str(found))
         return Question(self._prompt("score", problem, path, options), step_score)
 
     # Plans

@@ -45,7 +45,7 @@ class Acting(Asking):
         )
         return Question(asked, each(lambda text: read_move(text, hints.thought)))
 
-    def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
+    def estimate_actions(self, problem: str, path: Path, style: str) -> Question[Verdict]:
         """Returns what to ask: sure, maybe or impossible for FGDIP, else a score after reasons."""
         if style == "fgdip":
             return Question(self._judging("label", problem, path), judgements.label)

@@ -90,9 +90,13 @@ class Postgres:
                     cursor.adapters.register_loader(kind.oid, loader)
             # A stream is of the extended protocol: it takes no second statement behind the first.
             with closing(cursor.stream(query)) as stream:
-                first = [*islice(stream, 1)]  # until then nobody knows the columns
-                columns = [each.name for each in cursor.description or ()]
-                return fetched(columns, chain(first, stream), bounds)
+                if first := [*islice(stream, 1)]:  # until then nobody knows the columns
+                    columns = [each.name for each in cursor.description]
+                    return fetched(columns, chain(first, stream), bounds)
+            connection = cursor.connection.pgconn  # which says them without a row, too
+            connection.prepare(b"", query.encode())
+            found = connection.describe_prepared(b"")
+            return Rows(tuple(found.fname(at).decode() for at in range(found.nfields)), ())
 
     @contextmanager
     def _opened(self, bounds: Bounds) -> Iterator[Any]:

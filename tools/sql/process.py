@@ -21,8 +21,8 @@ from thoughtgraph.tools.sql.postgres import Postgres
 from thoughtgraph.tools.sql.sqlite import Sqlite
 from thoughtgraph.tools.sql.tables import TOO_LARGE, Bounds, QueryError, Rows, Table
 
-GRACE = 0.5
-"""Seconds that the process may take besides (ours)."""
+GRACE = 1.0
+"""Seconds that the process may take besides, such as to begin (ours)."""
 MEMORY, COPIES = 140 << 20, 10
 """Bytes that a query may use besides its result, and copies of that on the way here (ours)."""
 TEMPORARY = 100 << 20
