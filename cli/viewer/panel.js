@@ -57,6 +57,7 @@ const ROLE_COLUMNS = [
 function ending(search) {
   const told = [
     ["Ended", search.outcome],
+    ["Returns", search.byId.get(search.chosen)?.returned],
     ["Right", search.right],
     ["Verified", search.verified],
     ["Model", search.settings?.model],
