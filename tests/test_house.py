@@ -35,6 +35,25 @@ DATA = [
 ] + [*get_args(Ending)]
 """Names of the plain data that all methods share; some settings and roles are named alike."""
 
+SIZES = {
+    "core": 4_500,
+    "settings": 1_100,
+    "llm": 3_250,
+    "nodes": 3_550,
+    "graphs": 2_350,
+    "tasks": 4_750,
+    "tools": 4_150,
+    "prompts": 110,
+    "bench": 6_600,
+    "cli": 4_650,
+}
+"""The most lines of Python that a room may have: what it had in November 2026, and a little."""
+REFUSED = {
+    *("sureness", "needed", "dearest", "edited", "applied", "differing", "following"),
+    *("specialise", "effective", "LONGEST", "given", "found", "asked"),
+}
+"""Names of functions and values that a reader has to guess at: participles, and comparisons."""
+
 
 def found_in(files: list[Path]) -> Iterator[tuple[str, ast.AST]]:
     for file in sorted(files):
@@ -101,3 +120,20 @@ def test_graphs_are_drawn_as_before(method: str) -> None:
         for edge in graph.get_graph().edges
     )
     assert drawn == DRAWINGS[method]
+
+
+@pytest.mark.parametrize("room", SIZES)
+def test_a_room_does_not_grow(room: str) -> None:
+    files = ROOT.glob("*.py") if room == "core" else (ROOT / room).rglob("*.py")
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+    assert lines <= SIZES[room], "take something away, or say why not in docs/design.md"
+
+
+def test_names_say_what_they_hold() -> None:
+    for file, node in found_in(SOURCES):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.name not in REFUSED, file
+        elif isinstance(node, ast.arg):
+            assert node.arg not in REFUSED, file
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            assert node.id not in REFUSED - {"needed"}, (file, node.lineno)

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -162,11 +162,14 @@ def prepared(
             update["stream_usage"] = SIZE not in unset
         if n > 1:  # no stream carries several samples
             arguments["stream"] = False
-    messages = list(request.messages)
-    if SYSTEM in unset:
-        users = [HumanMessage(m.content) if m.type == SYSTEM else m for m in messages]
-        messages = merge_message_runs(users, chunk_separator="\n\n")
+    messages = _by_the_user(request.messages) if SYSTEM in unset else list(request.messages)
     return Prepared(model.model_copy(update=update) if update else model, messages, arguments)
+
+
+def _by_the_user(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Returns a conversation whose system message is the beginning of the user's first one."""
+    users = [HumanMessage(m.content) if m.type == SYSTEM else m for m in messages]
+    return merge_message_runs(users, chunk_separator="\n\n")
 
 
 def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
