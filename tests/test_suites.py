@@ -138,9 +138,11 @@ def test_lines_and_samples_are_the_papers() -> None:
     [("http://x/v1#x", "", HELD), ("local", "", []), ("served", "http://x", [])],
 )
 def test_lines_that_a_model_is_not_known_to_take_are_left_out(
-    model: str, server: str, left: list[str]
+    model: str, server: str, left: list[str], data: Path
 ) -> None:
-    options = BenchOptions(suite="comparison", task="game24", model=model, server=server)
+    options = BenchOptions(
+        suite="comparison", task="game24", model=model, server=server, data=str(data)
+    )
     [batch] = batches(options)
     assert left_out(options) == left
     assert len(batch.setups) == 8 - len(left)
