@@ -132,7 +132,7 @@ def _afresh(run: Run, name: str, planted: Thought) -> dict[str, Any]:
         "thoughts": Overwrite({ROOT: planted}),
         "step": 0,
         "spent": Overwrite(nothing_spent()),
-        "usage": nothing_spent(),
+        "usage": {},
         "tree": {},
         **dict.fromkeys(("stop_reason", "limit", "error"), Overwrite("")),
         "answer": None,

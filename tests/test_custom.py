@@ -1,5 +1,6 @@
 """Methods and tasks: what is declared, what is refused, a user's own."""
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -7,12 +8,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.acting import Errand, Odds, walker
 from support.command import Command
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import registry
+from thoughtgraph.bench.metrics import scores_of
+from thoughtgraph.task import Verdict
 
 CHANGED: dict[str, Any] = {
     **{"shots": 2, "zero_shot": "steps", "wording": "chat", "layout": "turns"},
@@ -105,6 +109,44 @@ def test_the_example_searches_a_tree(own: dict[str, Any], server: FakeServer) ->
     names = ("id", "read", "published", "propose", "value", "output")
     task: Any = SimpleNamespace(**{name: getattr(haiku, name) for name in names})
     assert tg.solve("the sea", task=task, model=server.specifier)["answer"] == "\n".join(POEM)
+
+
+def test_equal_answers_are_one_vote_and_what_a_task_says_is_told(own: dict[str, Any]) -> None:
+    texts = ["Rome", "PARIS", "Paris", "Lyon"]
+    model = ScriptedChat(reply=lambda call: texts)
+    task = own["Capitals"]()
+    out = tg.solve("France", task=task, model=model, method="cot_sc", n_generate=4)
+    [vote] = out["votes"]
+    assert (out["answer"], vote["got"], vote["of"]) == ("PARIS", 2, 4)
+    [chosen] = [each for each in out["tree"].values() if each.get("chosen")]
+    assert (chosen["plausible"], chosen["returned"]) == (False, "written as a name is")
+    assert scores_of(task, "France", ["paris", "Rome", None], "Paris") == [1.0, 0.0, 0.0]
+    assert scores_of(Knowing(), "a", ["b"], None) == [1.0], "by a check that is async"
+
+
+class Knowing(Errand):
+    """Judges without a model, and takes its time."""
+
+    async def estimate(self, problem: str, path: Any, style: str, options: Any) -> Verdict:
+        await asyncio.sleep(0)
+        return Verdict(2.0, "known")
+
+    async def verify(self, problem: str, answer: str, options: Any) -> Verdict:
+        await asyncio.sleep(0)
+        return Verdict(1.0, "right")
+
+    async def check(self, problem: str, answer: str) -> bool:
+        await asyncio.sleep(0)
+        return True
+
+
+@pytest.mark.parametrize("method", ["itot_best_first", "fgdip", "react"])
+async def test_what_judges_may_be_async_and_ask_no_model(method: str) -> None:
+    model = ScriptedChat(reply=walker(3, Odds(finish=0.5)))
+    graph = tg.build(method, task=Knowing(), model=model)
+    out = await graph.ainvoke({"problem": "a"})
+    assert out["answer"] is not None and out["verified"] is True
+    assert {call.role for call in model.seen} <= {"generate", "act", "extract"}
 
 
 def test_the_command_searches_and_views_a_task_of_a_file(

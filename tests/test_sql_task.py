@@ -219,26 +219,95 @@ async def test_a_plan_is_run_part_by_part(method: str) -> None:
     assert empty[0]["answer"] == EMPTY
 
 
-OTHERS = ["chain", "level_tot", "reflexion", "itot_a_star", "itot_best_first", "itot_dfs", "fgdip"]
+async def test_rollback_votes_on_rows() -> None:
+    def reply(call: Call) -> Any:
+        if call.role == "analyse":
+            return "Bad step index: 1"
+        tried = sum(each in call.prompt for each in (WRONG, RIGHT, FAILS))
+        return (WRONG, RIGHT, FAILS, ALIKE)[tried]
+
+    settings = {"parallel": False, "solutions": 4, "incoming": 4, "ensemble": "majority"}
+    out, _, thoughts = await solved("rollback", reply, **settings)
+    assert [each["text"] for each in thoughts] == [WRONG, RIGHT, FAILS, ALIKE]
+    forms = [each["ballot"] for each in thoughts]
+    assert forms[1] == forms[3] != forms[0] and forms[2] is None
+    [vote] = out["votes"]
+    assert (vote["got"], vote["of"], vote["unread"]) == (2, 3, 1) and out["answer"] == RIGHT
+    assert out["ensembles"] | {"ratio": "", "difference": ""} == {
+        **{"first": WRONG, "last": ALIKE, "majority": RIGHT, "ratio": "", "difference": ""}
+    }
 
 
-@pytest.mark.parametrize("method", [*OTHERS, "itot_d_star_lite", "cot"])
-async def test_every_other_method_answers_too(method: str) -> None:
-    said = {
-        **{"score": "Evaluation Score: 0.9", "value": "Score: 8", "step_eval": "Reply: sure"},
-        **{"extract": '["book", "no_table"]', "answer_eval": "THOUGHT: yes.\nJUDGMENT: YES"},
-        **{"conclude": REPLY, "reflect": "Look first."},
+async def test_a_chain_goes_on_from_a_part_that_fails_and_level_tot_does_not() -> None:
+    def reply(call: Call) -> Any:
+        if call.role == "score":
+            return "Evaluation Score: 0.9"
+        first = "(none yet)" in call.prompt
+        return [BAD_PART if first else BAD_LAST, *[PART if first else LAST] * 4][: call.n]
+
+    out, seen, thoughts = await solved("level_tot", reply, n_generate=2)
+    assert [(each["text"], each["value"], each["status"]) for each in thoughts] == [
+        (BAD_PART, 0.0, "pruned"),
+        (PART, 0.9, "expanded"),
+        (BAD_LAST, 0.0, "pruned"),
+        (LAST, 0.9, "terminal"),
+    ]
+    assert [thoughts[at]["note"] for at in (0, 2)] == [WHY_PART, WHY_LAST]
+    assert out["answer"] == CHAIN and sum(call.role == "score" for call in seen) == 2
+    out, _, thoughts = await solved("chain", reply)
+    assert [(each["text"], each["parent"]) for each in thoughts] == [
+        (BAD_PART, "0"),
+        (BAD_LAST, "1"),
+    ]
+    assert out["tree"]["2"]["returned"] == f"fails: {WHY_PART}"
+    assert out["outcome"].endswith("that does not run or returns nothing")
+    out, _, _ = await solved("cot", block(FAILS))
+    assert (out["answer"], out["tree"]["1"]["returned"]) == (FAILS, f"fails: {WHY}")
+
+
+STEPS = [("0", "expanded", WHY), ("1", "terminal", RIGHT)]
+ACTING = {
+    "reflexion": (STEPS, [None, 1.0]),
+    "itot_a_star": (STEPS, [8.0, 8.0]),
+    "itot_best_first": (STEPS, [8.0, 8.0]),
+    "itot_dfs": (STEPS, [None, None]),
+    "itot_d_star_lite": (STEPS, [8.0, 8.0]),
+    "fgdip": (
+        [
+            ("0", "expanded", "CREATE TABLE book ( id INTEGER, title TEXT, year INTEGER, pages"),
+            ("1", "expanded", WHY),
+            ("1", "terminal", RIGHT),
+            ("2", "terminal", RIGHT),
+        ],
+        [2.0, 2.0, 2.0, 2.0],
+    ),
+}
+"""What becomes of a query that fails and of one that runs: parent, status, observation; values."""
+
+
+@pytest.mark.parametrize("method", ACTING)
+async def test_methods_that_act_are_told_what_fails_and_end_with_what_runs(method: str) -> None:
+    judged = {
+        **{"value": "Score: 8", "step_eval": "Reply: sure", "extract": '["book", "no_table"]'},
+        **{"answer_eval": "THOUGHT: yes.\nJUDGMENT: YES"},
     }
 
     def reply(call: Call) -> Any:
-        if call.role in said:
-            return said[call.role]
-        if "Action is one of" in call.prompt:
-            return f"I end.\nAction 1: Finish[{RIGHT}]"
-        return RIGHT
+        if call.role in judged:
+            return judged[call.role]
+        step = call.prompt.rpartition("Thought ")[2].partition(":")[0]
+        action = f"Finish[{RIGHT}]" if FAILS in call.prompt else f"run_query[{FAILS}]"
+        return f"I go on.\nAction {step}: {action}"
 
-    out, _, _ = await solved(method, reply)
-    assert out["answer"] == RIGHT and out["error"] == ""
+    out, _, thoughts = await solved(method, reply)
+    kept = [each for each in thoughts if each["status"] != "pruned"]
+    tree, values = ACTING[method]
+    seen = [(each["parent"], each["status"], each["observation"][:63]) for each in kept]
+    assert seen == [(parent, status, text[:63]) for parent, status, text in tree]
+    assert [each.get("value") for each in kept] == values
+    assert [each["failed"] for each in kept] == [text == WHY for _, _, text in tree]
+    assert out["answer"] == RIGHT and out["outcome"].endswith("that runs")
+    assert all("the same action" in each["note"] for each in thoughts if each not in kept)
 
 
 def test_queries_are_read_as_models_write_them() -> None:
