@@ -121,29 +121,27 @@ def test_equal_answers_are_one_vote_and_what_a_task_says_is_told(own: dict[str, 
     [chosen] = [each for each in out["tree"].values() if each.get("chosen")]
     assert (chosen["plausible"], chosen["returned"]) == (False, "written as a name is")
     assert scores_of(task, "France", ["paris", "Rome", None], "Paris") == [1.0, 0.0, 0.0]
-    assert scores_of(Knowing(), "a", ["b"], None) == [1.0], "by a check that is async"
+    assert scores_of(knowing(), "a", ["b"], None) == [1.0], "by a check that is async"
 
 
-class Knowing(Errand):
-    """Judges without a model, and takes its time."""
+def knowing() -> Any:
+    """A task that judges without a model, and takes its time."""
 
-    async def estimate(self, problem: str, path: Any, style: str, options: Any) -> Verdict:
+    async def said(value: Any) -> Any:
         await asyncio.sleep(0)
-        return Verdict(2.0, "known")
+        return value
 
-    async def verify(self, problem: str, answer: str, options: Any) -> Verdict:
-        await asyncio.sleep(0)
-        return Verdict(1.0, "right")
-
-    async def check(self, problem: str, answer: str) -> bool:
-        await asyncio.sleep(0)
-        return True
+    task: Any = Errand()
+    task.estimate = lambda problem, path, style, options: said(Verdict(2.0, "known"))
+    task.verify = lambda problem, answer, options: said(Verdict(1.0, "right"))
+    task.check = lambda problem, answer: said(True)
+    return task
 
 
 @pytest.mark.parametrize("method", ["itot_best_first", "fgdip", "react"])
 async def test_what_judges_may_be_async_and_ask_no_model(method: str) -> None:
     model = ScriptedChat(reply=walker(3, Odds(finish=0.5)))
-    graph = tg.build(method, task=Knowing(), model=model)
+    graph = tg.build(method, task=knowing(), model=model)
     out = await graph.ainvoke({"problem": "a"})
     assert out["answer"] is not None and out["verified"] is True
     assert {call.role for call in model.seen} <= {"generate", "act", "extract"}
