@@ -64,12 +64,14 @@ class Sqlite:
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE "
             f"'sqlite!_%' ESCAPE '!' ORDER BY rowid LIMIT {MOST_TABLES}"
         )
-        found: list[Table] = []
+        until, known = time.monotonic() + bounds.seconds, list[Table]()
         with self._opened(bounds) as database:
             for (name,) in database.execute(names).fetchall():
                 with suppress(sqlite3.Error):
-                    found.append(_table(database, name))
-        return found
+                    known.append(_table(database, name))
+                if time.monotonic() > until:  # what was left out could be read
+                    raise bounds.late
+        return known
 
     def read(self, query: str, bounds: Bounds) -> Rows:
         """Runs a query that was checked.
