@@ -49,7 +49,7 @@ from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import ballots_of, with_ballots
-from thoughtgraph.nodes.verdicts import known, words_of
+from thoughtgraph.nodes.verdicts import value_fields, words_of
 from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import FgdipSettings
@@ -123,11 +123,11 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
         said = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
         judging: Judged = await maybe_await(said)
         if isinstance(judging, Verdict):
-            new[key] = known(judging)
+            new[key] = value_fields(judging)
         else:
             asks.append(Ask(judging, key, "step_eval", judges=True))
     for each in await step.ask(asks):
-        new[each.ask.about] = known(each.reading) | words_of(each)
+        new[each.ask.about] = value_fields(each.reading) | words_of(each)
     step.count(evaluated=len(new))
     return step.update(thoughts=new)
 

@@ -65,7 +65,13 @@ from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.verdicts import known, state_key_of, verdict_json, verdicts_in, words_of
+from thoughtgraph.nodes.verdicts import (
+    state_key_of,
+    value_fields,
+    verdict_json,
+    verdicts_in,
+    words_of,
+)
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import Expansion, InformedState, SearchState
@@ -188,7 +194,7 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
         said = step.task(Estimates).estimate(problem, path, STYLE, settings)
         question: Judged = await maybe_await(said)
         if isinstance(question, Verdict):
-            values[key] = known(question)
+            values[key] = value_fields(question)
         elif verdict := verdicts.get(state_key_of(question.prompt)):
             values[key] = {"value": verdict["value"]}
             step.count(cached=1)

@@ -21,7 +21,7 @@ from thoughtgraph.nodes.reasoning_steps import end_reason, step_ask, steps_of
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import level_votes
-from thoughtgraph.nodes.verdicts import known, words_of
+from thoughtgraph.nodes.verdicts import value_fields, words_of
 from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import LevelTotSettings
 from thoughtgraph.state import SearchState
@@ -48,7 +48,7 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
         said = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
         question: Judged = await maybe_await(said)
         if isinstance(question, Verdict):
-            new[key] = known(question)
+            new[key] = value_fields(question)
         else:
             asks.append(Ask(question, key, "score", expansion=0, judges=True))
     for told in await step.ask(asks):

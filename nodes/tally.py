@@ -72,13 +72,15 @@ def answers_of(
         weights: What the vote of each is worth.
         chosen: The thought that the answer is from.
     """
-    votes, names, worth = ballots_of(thoughts), dict[str | None, str](), dict[str, float]()
+    votes, names = ballots_of(thoughts), dict[str | None, str]()
+    totals: dict[str, float | Fraction] = {}
     for key, ballot in votes.items():
         if ballot is not None:
             name = names.setdefault(ballot, thoughts[key]["answer"] or "")
-            worth[name] = float(worth.get(name, 0) + weights[key])
+            totals[name] = totals.get(name, 0) + weights[key]
     if (winner := names.get(votes.get(chosen))) is None:
         return []
+    worth = {name: float(total) for name, total in totals.items()}
     return [vote(by, worth, winner, unread=[*votes.values()].count(None))]
 
 

@@ -40,7 +40,7 @@ def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
     return {"value": verdict["value"], "note": verdict["label"], "verdicts": {key: verdict}}
 
 
-def known(verdict: Verdict) -> Thought:
+def value_fields(verdict: Verdict) -> Thought:
     """Returns the fields by which a thought keeps a verdict for which nobody was asked."""
     return {"value": verdict.value, "note": verdict.label}
 
