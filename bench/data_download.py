@@ -19,7 +19,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
 from thoughtgraph.bench.data_sets import DataSet, Download
-from thoughtgraph.bench.questions.sql_questions import QUESTIONS, rebuild
+from thoughtgraph.bench.questions.sql_questions import rebuild
 from thoughtgraph.errors import DataUnavailable, InputError
 
 SILENCE_SECONDS = 60.0
@@ -106,9 +106,8 @@ def _there(wanted: DataSet, target: Path) -> Fetched:
     """
     other = f"{str(target)!r} is not {wanted.name} as it is published: "
     remedy = "; move it away, or name another folder with --out"
-    if wanted.archive is not None or wanted.scripts:
-        files = [*wanted.member_files.values(), *[QUESTIONS] * bool(wanted.scripts)]
-        lacking = [name for name in files if not (target / name).is_file()]
+    if wanted.contents:
+        lacking = [name for name in wanted.contents if not (target / name).is_file()]
         if lacking:
             raise InputError(f"{other}it has no {lacking[0]!r}{remedy}")
         return Fetched(target, None, was_there=True)

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from thoughtgraph.bench.questions.sql_questions import QUESTIONS
 from thoughtgraph.errors import UnknownName
 
 PLACE, FILE = "thoughtgraph.bench", "data_sets.toml"
@@ -55,6 +56,11 @@ class DataSet(Download):
     """Whether it holds runs of a model, for `bench.papers.recorded_runs`, and no problems."""
     members: Sequence[str] = ()
     """What is taken out of an archive."""
+
+    @property
+    def contents(self) -> list[str]:
+        """The files of its folder; none where it is a single file."""
+        return [QUESTIONS] if self.scripts else list(self.member_files.values())
 
     @property
     def member_files(self) -> Mapping[str, str]:

@@ -69,8 +69,8 @@ def _report(wanted: DataSet, found: Fetched) -> list[str]:
 def _checksum(wanted: DataSet, found: Fetched) -> str:
     """Returns what is known of the checksum."""
     if found.sha256 is None:
-        return "not compared: the archive is unpacked; all of its files are there"
-    of = " of the archive" if wanted.archive else ""
+        return "not compared: what was downloaded is unpacked; all of its files are there"
+    of = " of the archive" if wanted.archive else " of the questions" if wanted.scripts else ""
     if wanted.sha256 is None:
         came = "this is what lies there" if found.was_there else "this is what came"
         return f"{found.sha256}{of} ({UNKNOWN}; {came})"

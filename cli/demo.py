@@ -3,10 +3,10 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
-from thoughtgraph.tasks.sql.sql import Sql
-from thoughtgraph.tools.sql.database import open_database
+from thoughtgraph import registry
 
 TASK = "sql"
 METHOD = "tomt_os"
@@ -24,14 +24,16 @@ GOLD = (
 
 def tables() -> Sequence[str]:
     """Returns the tables of the example database, each with its columns."""
-    known = open_database("").tables
+    # It takes LangChain's tools along, which every command would wait for.
+    known = import_module("thoughtgraph.tools.sql.database").open_database("").tables
     return [f"{each.name} ({', '.join(column for column, _ in each.columns)})" for each in known]
 
 
 def is_right(query: str | None) -> bool:
     """Returns whether a query returns the rows that answer the question."""
     options = {"database": "", "sample_values": 0}
-    return query is not None and bool(Sql().score(QUESTION, query, json.dumps([GOLD]), options))
+    task: Any = registry.task(TASK)
+    return query is not None and bool(task.score(QUESTION, query, json.dumps([GOLD]), options))
 
 
 def next_steps() -> tuple[str, ...]:

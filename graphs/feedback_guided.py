@@ -49,12 +49,12 @@ from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import ballots_of, with_ballots
-from thoughtgraph.nodes.verdicts import value_fields, words_of
+from thoughtgraph.nodes.verdicts import estimate, value_fields, words_of
 from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import FgdipSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Checks, Estimates, Judged, Question, Verdict, maybe_await
+from thoughtgraph.task import Checks, Judged, Question, Verdict, maybe_await
 from thoughtgraph.tree import ROOT, Thought, Tree, bounded, children_of, cut, grow, path_to
 from thoughtgraph.usage import add_usage
 
@@ -117,11 +117,9 @@ async def call_tool(step: Step, state: SearchState) -> dict[str, Any]:
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
     """The labels sure, maybe or impossible of a layer's steps."""
-    settings, asks, new = state["settings"], [], Tree()
+    asks, new = [], Tree()
     for key in layers.unlabelled(state)[: layers.spare_requests(state)]:
-        path = path_to(state["thoughts"], key)
-        said = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
-        judging: Judged = await maybe_await(said)
+        judging = await estimate(step, key, STYLE)
         if isinstance(judging, Verdict):
             new[key] = value_fields(judging)
         else:

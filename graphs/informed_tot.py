@@ -66,6 +66,7 @@ from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import (
+    estimate,
     state_key_of,
     value_fields,
     verdict_json,
@@ -75,8 +76,8 @@ from thoughtgraph.nodes.verdicts import (
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import Expansion, InformedState, SearchState
-from thoughtgraph.task import Estimates, Judged, Verdict, maybe_await
-from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts, path_to
+from thoughtgraph.task import Verdict
+from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
 from thoughtgraph.usage import add_usage
 
 STYLE = "itot"
@@ -185,14 +186,11 @@ async def propagate(step: Step, state: SearchState) -> dict[str, Any]:
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
     """V(s'), from 1 to 10; a trajectory that was there before has its value."""
     tree, verdicts = state["thoughts"], verdicts_in(state["thoughts"])
-    problem, settings, asks, values = state["problem"], state["settings"], [], Tree()
-    n = ValuedSettings.of(settings).n_evaluate
+    asks, values, n = [], Tree(), ValuedSettings.of(state["settings"]).n_evaluate
     for key in new_thoughts(state):
         if "value" in tree[key] or "cost" not in tree[key]:
             continue
-        path = path_to(tree, key)
-        said = step.task(Estimates).estimate(problem, path, STYLE, settings)
-        question: Judged = await maybe_await(said)
+        question = await estimate(step, key, STYLE)
         if isinstance(question, Verdict):
             values[key] = value_fields(question)
         elif verdict := verdicts.get(state_key_of(question.prompt)):

@@ -21,12 +21,12 @@ from thoughtgraph.nodes.reasoning_steps import end_reason, step_ask, steps_of
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import level_votes
-from thoughtgraph.nodes.verdicts import value_fields, words_of
+from thoughtgraph.nodes.verdicts import estimate, value_fields, words_of
 from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import LevelTotSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Estimates, Judged, Verdict, maybe_await
-from thoughtgraph.tree import Thought, Tree, living, path_to
+from thoughtgraph.task import Verdict
+from thoughtgraph.tree import Thought, Tree, living
 
 STYLE = "level_tot"
 
@@ -42,11 +42,9 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
     """The score of each candidate, by itself."""
-    tree, settings, asks, new = state["thoughts"], state["settings"], [], Tree()
+    tree, asks, new = state["thoughts"], [], Tree()
     for key in unscored(state):
-        path = path_to(tree, key)
-        said = step.task(Estimates).estimate(state["problem"], path, STYLE, settings)
-        question: Judged = await maybe_await(said)
+        question = await estimate(step, key, STYLE)
         if isinstance(question, Verdict):
             new[key] = value_fields(question)
         else:

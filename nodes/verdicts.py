@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.llm.store import digest
 from thoughtgraph.nodes.calls import Answer, join_samples
-from thoughtgraph.task import Prompt, Question, Verdict
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.task import Estimates, Judged, Prompt, Question, Verdict, maybe_await
 from thoughtgraph.tree import Thought, Tree, cut
 
 
@@ -38,6 +39,12 @@ def verdicts_in(tree: Tree) -> dict[str, Any]:
 def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
     """Returns the fields by which a thought keeps a verdict that can be used again."""
     return {"value": verdict["value"], "note": verdict["label"], "verdicts": {key: verdict}}
+
+
+async def estimate(step: Step, key: str, style: str) -> Judged:
+    """Returns what to ask about how promising a thought is, or the estimate."""
+    problem, path, settings = step.at(key)
+    return await maybe_await(step.task(Estimates).estimate(problem, path, style, settings))
 
 
 def value_fields(verdict: Verdict) -> Thought:
