@@ -83,8 +83,8 @@ def _votes(row: Row) -> Iterator[Point]:
         yield Point(_whole(row["usage"]), float(row["score"]))
     first = row["scores"][:1] * drawn
     cast = _ballots(row)
-    given = [(cast.get(answer, answer), score) for answer, score in _samples(row)]
-    scores = _mean_votes(given) if row["method"] == "cot_sc" else first
+    votes = [(cast.get(answer, answer), score) for answer, score in _samples(row)]
+    scores = _mean_votes(votes) if row["method"] == "cot_sc" else first
     # An endpoint that returns fewer samples a call reads the prompt once for each call.
     calls = row["usage"].get("calls") or 1
     for size, score in enumerate(scores, 1):
@@ -98,14 +98,14 @@ def _batches(row: Row) -> Iterator[Point]:
     order = sorted((each for each in tree.values() if each["parent"] is not None), key=_number)
     # Trees of older versions do not say it: then the end is all that is known.
     sizes = Counter(each.get("created_by", {}).get("expansion", 0) for each in order)
-    asked = [sizes[request] for request in sorted(sizes)]
+    batches = [sizes[request] for request in sorted(sizes)]
     # The row's candidates are in the order of their votes, and only those that are answers.
     score_of, cast, drawn = dict(_samples(row)), _ballots(row), 0
     answers = [each.get("answer") for each in order]
     scores = _voted([(cast.get(each), score_of.get(each, 0.0)) for each in answers])
-    for requests, size in enumerate(asked, 1):
+    for requests, size in enumerate(batches, 1):
         drawn += size
-        share, read = drawn / len(order), requests / len(asked)
+        share, read = drawn / len(order), requests / len(batches)
         yield Point(_sampled(usage, share, read, requests), scores[drawn - 1])
 
 
@@ -116,8 +116,8 @@ def _number(thought: Mapping[str, Any]) -> int:
 def _ballots(row: Row) -> dict[str | None, str | None]:
     """Returns what each answer of a run's samples voted for."""
     tree = tree_of(row) if "tree" in row else {}  # recorded runs have none
-    given = {key: each for key, each in tree.items() if "answer" in each}
-    return {given[key]["answer"]: ballot for key, ballot in ballots_of(given).items()}
+    answers = {key: each for key, each in tree.items() if "answer" in each}
+    return {answers[key]["answer"]: ballot for key, ballot in ballots_of(answers).items()}
 
 
 def _samples(row: Row) -> list[Sample]:

@@ -30,13 +30,13 @@ def rows(letters: str) -> str:
 
 def score(answer: str | None, gold: str) -> BoardScore:
     """Returns how much of an answer is right; None is an empty board."""
-    given = (answer or rows(BLANK * SIZE * SIZE)).split()
+    board = (answer or rows(BLANK * SIZE * SIZE)).split()
     right = gold.split()
-    columns = [list(zip(*board, strict=True)) for board in (given, right)]
-    pairs = [*zip(given, right, strict=True), *zip(*columns, strict=True)]
-    letters = sum(a == b for a, b in zip("".join(given), "".join(right), strict=True))
+    columns = [list(zip(*each, strict=True)) for each in (board, right)]
+    pairs = [*zip(board, right, strict=True), *zip(*columns, strict=True)]
+    letters = sum(a == b for a, b in zip("".join(board), "".join(right), strict=True))
     words = sum(tuple(a) == tuple(b) for a, b in pairs)
-    return BoardScore(letters / (SIZE * SIZE), words / (2 * SIZE), given == right)
+    return BoardScore(letters / (SIZE * SIZE), words / (2 * SIZE), board == right)
 
 
 def best_state(tree: Tree, gold: str) -> BoardScore:

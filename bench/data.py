@@ -69,7 +69,7 @@ def _read(task: Task, path: str | Path, loader: Loader | None) -> list[Record]:
     return records
 
 
-def found(folder: str | Path, name: str) -> Path:
+def set_file(folder: str | Path, name: str) -> Path:
     """Returns the file, or folder, of a data set in a folder of data sets: its name begins so.
 
     Args:
@@ -112,8 +112,8 @@ def where(records: Sequence[Record], facts: Mapping[str, str]) -> list[Record]:
     if not kept:
         said = {f"{name}={value}" for each in records for name, value in each.facts.items()}
         known = sorted(said)
-        asked = ", ".join(f"{name}={value}" for name, value in facts.items())
-        raise InputError(f"no problem has {asked}; known: {', '.join(known[:12]) or 'nothing'}")
+        told = ", ".join(f"{name}={value}" for name, value in facts.items())
+        raise InputError(f"no problem has {told}; known: {', '.join(known[:12]) or 'nothing'}")
     return kept
 
 

@@ -48,8 +48,8 @@ def own_lines(file: Path) -> Rows:
     for number, entry in _json_lines(file):
         gold = entry.get("gold")
         problem = entry["problem"]
-        asked = problem if isinstance(problem, str) else json.dumps(problem)
-        yield Record(_id(entry, number, "id"), asked, None if gold is None else str(gold))
+        text = problem if isinstance(problem, str) else json.dumps(problem)
+        yield Record(_id(entry, number, "id"), text, None if gold is None else str(gold))
 
 
 def _crosswords(file: Path) -> Rows:
@@ -88,15 +88,15 @@ def _strategyqa(file: Path) -> Rows:
 def _svamp(file: Path) -> Rows:
     for _, entry in _objects(file):
         body = as_text(entry["Body"]).strip()
-        asked = f"{body}{'' if body.endswith('.') else ','} {as_text(entry['Question']).strip()}"
-        yield Record(as_text(entry["ID"]), asked, str(entry["Answer"]))
+        text = f"{body}{'' if body.endswith('.') else ','} {as_text(entry['Question']).strip()}"
+        yield Record(as_text(entry["ID"]), text, str(entry["Answer"]))
 
 
 def _aqua(file: Path) -> Rows:
     for number, entry in _json_lines(file):
         options = [as_text(option).partition(")")[2] for option in entry["options"]]
-        asked = stated(as_text(entry["question"]), options)
-        yield Record(str(number), asked, as_text(entry["correct"]))
+        text = stated(as_text(entry["question"]), options)
+        yield Record(str(number), text, as_text(entry["correct"]))
 
 
 def _math(file: Path) -> Rows:
@@ -134,9 +134,9 @@ def _hotpotqa(file: Path) -> Rows:
 def _distractors(file: Path) -> Rows:
     for number, entry in _objects(file):
         # What says which paragraphs matter stays here, as the answer does.
-        given = {"question": entry["question"], "context": entry["context"]}
+        problem = {"question": entry["question"], "context": entry["context"]}
         key, facts = _id(entry, number, "_id", "id"), _facts(entry, "level", "type")
-        yield Record(key, json.dumps(given), as_text(entry["answer"]), facts)
+        yield Record(key, json.dumps(problem), as_text(entry["answer"]), facts)
 
 
 def _fever(file: Path) -> Rows:
@@ -151,12 +151,12 @@ def _sql(file: Path) -> Rows:
     if file.is_dir():  # of databases, beside the questions
         return
     for number, entry in _objects(file):
-        asked = as_text(entry["problem"] if "problem" in entry else entry["question"])
+        question = as_text(entry["problem"] if "problem" in entry else entry["question"])
         hint = f"\nHint: {entry['evidence']}" if entry.get("evidence") else ""
         name = entry["database"] if "database" in entry else entry.get("db_id", "")
         gold = next((entry[key] for key in ("gold", "query", "SQL") if key in entry), None)
         accepted = [gold] if isinstance(gold, str) else gold
-        problem = json.dumps({"question": asked + hint, "database": name})
+        problem = json.dumps({"question": question + hint, "database": name})
         facts = _facts(entry, "category", "difficulty", "database", "db_id")
         key = _id(entry, number, "id", "question_id")
         yield Record(key, problem, json.dumps(accepted) if accepted else None, facts)
@@ -166,9 +166,9 @@ def _scenes(file: Path) -> Rows:
     if is_scene_file(file):  # Of a folder that holds questions as well.
         return
     for each in load_questions(file):
-        asked = {"question": each.question, "scene": each.scene.to_json()}
+        problem = {"question": each.question, "scene": each.scene.to_json()}
         yield Record(
-            each.id, json.dumps(asked), each.answer, {"type": question_type(each.question)}
+            each.id, json.dumps(problem), each.answer, {"type": question_type(each.question)}
         )
 
 

@@ -18,7 +18,7 @@ SECONDS = 20
 """Processor time that a comparison may take (ours)."""
 PATIENCE = 300.0
 """Seconds after which even a process that gets no processor time is given up (ours)."""
-LONGEST = 300
+LONGEST_FORMULA = 300
 """Characters of a formula that is compared (ours)."""
 
 BROKEN = 3
@@ -63,14 +63,14 @@ def value(formula: str) -> float | None:
     done = _run(EVALUATE, formula)
     if done is None or done.returncode != 0:
         return None
-    return found if isfinite(found := float(done.stdout)) else None
+    return result if isfinite(result := float(done.stdout)) else None
 
 
 def _run(script: str, *formulas: str) -> "subprocess.CompletedProcess[bytes] | None":
     """Returns the process once it has ended; None if it was not worth a try, or came to no end."""
     if find_spec("math_verify") is None:
         raise InputError("formulas are scored by math-verify; install thoughtgraph[math]")
-    if max(map(len, formulas)) > LONGEST:
+    if max(map(len, formulas)) > LONGEST_FORMULA:
         return None
     try:
         done = subprocess.run(

@@ -71,8 +71,8 @@ class InspectChat(AsyncChat):
         run_manager: Any = None,
         **kwargs: Any,
     ) -> ChatResult:
-        given = {name: kwargs.get(name, getattr(self, name)) for name in _SAMPLING}
-        config = GenerateConfig(num_choices=kwargs.get("n", self.n), stop_seqs=stop, **given)
+        sampling = {name: kwargs.get(name, getattr(self, name)) for name in _SAMPLING}
+        config = GenerateConfig(num_choices=kwargs.get("n", self.n), stop_seqs=stop, **sampling)
         output = await get_model().generate(_turns(messages), config=config)
         made = [AIMessage(choice.message.text) for choice in output.choices]
         if made and (used := output.usage):
@@ -135,11 +135,11 @@ def official(task: str) -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = state.output.completion or None
-        asked = (known, state.input_text, [answer], target.text or None)
-        found = await asyncio.to_thread(metrics.scores_of, *asked)
-        if not found:
+        arguments = (known, state.input_text, [answer], target.text or None)
+        scores = await asyncio.to_thread(metrics.scores_of, *arguments)
+        if not scores:
             raise InputError(f"nobody can score an answer to {task!r} without a gold answer")
-        return Score(value=found[0], answer=answer)
+        return Score(value=scores[0], answer=answer)
 
     return score
 

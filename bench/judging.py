@@ -76,11 +76,11 @@ async def judge_runs(
     async def one(row: Row) -> None:
         nonlocal done
         passages = [passage or "" for passage in outputs_of(row)]
-        found = await asyncio.gather(*(coherence(port, p, samples=samples) for p in passages))
+        scores = await asyncio.gather(*(coherence(port, p, samples=samples) for p in passages))
         line = {
             "key": row["key"],
             "judge": judge,
-            "scores": [mean(each) / BEST for each in found],
+            "scores": [mean(each) / BEST for each in scores],
         }
         append_line(folder / JUDGED, line)
         done += 1
@@ -126,6 +126,6 @@ async def coherence(judge: ChatPort, passage: str, *, samples: int = 5) -> list[
 
 def read_score(text: str) -> int | None:
     """Returns the last coherence score in a judge's text; None for none or one out of range."""
-    found = _SCORE.findall(plain(text))
-    value = float(found[-1]) if found else 0.0
+    scores = _SCORE.findall(plain(text))
+    value = float(scores[-1]) if scores else 0.0
     return int(value) if value in range(1, BEST + 1) else None

@@ -82,8 +82,8 @@ def _with_hops(entry: Entry) -> str:
     answered = [row for row in entry.rows if right(row)]
     hops = [row.get("facts", {}).get("hop") for row in answered]
     pairs = zip(hops, FIGURES[CALLS](entry), strict=True)
-    found = pearson([(float(hop), calls) for hop, calls in pairs if hop is not None])
-    return "" if found is None else f"{found:+.2f}"
+    correlation = pearson([(float(hop), calls) for hop, calls in pairs if hop is not None])
+    return "" if correlation is None else f"{correlation:+.2f}"
 
 
 def _rollbacks(entry: Entry, table: Sequence[Entry]) -> Cells:
@@ -145,9 +145,9 @@ FAILURES: Mapping[str, Failed] = {
 def _failures(entry: Entry, table: Sequence[Entry]) -> Cells:
     if entry.task != "game24" or entry.method not in FAILURES:
         return
-    found = Counter(chain.from_iterable(_failed(row) for row in entry.rows))
-    if size := found.total():
-        shares = (found[at] / size for at in (*failed_steps.FAILED, None))
+    failures = Counter(chain.from_iterable(_failed(row) for row in entry.rows))
+    if size := failures.total():
+        shares = (failures[at] / size for at in (*failed_steps.FAILED, None))
         yield [str(size), *(f"{share:.0%}" for share in shares)]
 
 

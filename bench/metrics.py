@@ -89,13 +89,13 @@ def roughly(answer: str, gold: str) -> float:
     if ours == theirs or None in targets or len(parts) != len(targets):
         return float(ours == theirs)
     whole = "." not in gold and "e" not in gold
-    given = sorted(each for part in parts if (each := _worked_out(part)) is not None)
+    parts_of_answer = sorted(each for part in parts if (each := _worked_out(part)) is not None)
     wanted = sorted(each for each in targets if each is not None)
     return float(
-        len(given) == len(wanted)
+        len(parts_of_answer) == len(wanted)
         and all(
             round(one) == other if whole else abs(one - other) <= CLOSE * abs(other)
-            for one, other in zip(given, wanted, strict=True)
+            for one, other in zip(parts_of_answer, wanted, strict=True)
         )
     )
 

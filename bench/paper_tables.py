@@ -46,18 +46,18 @@ class _Ours(NamedTuple):
     n: str = ""
 
 
-def beside_published(found: Sequence[Entry]) -> str:
+def beside_published(lines: Sequence[Entry]) -> str:
     """Returns, as Markdown, every published table of which a line was run.
 
     Args:
-        found: The lines that were run.
+        lines: The lines that were run.
     """
-    return "\n".join(chain.from_iterable(_table(suite(name), found) for name in names()))
+    return "\n".join(chain.from_iterable(_table(suite(name), lines) for name in names()))
 
 
-def _table(table: Suite, found: Sequence[Entry]) -> Iterator[str]:
+def _table(table: Suite, lines: Sequence[Entry]) -> Iterator[str]:
     runs = {
-        (line.name, part.id): [entry for entry in found if _is(entry, line, part)]
+        (line.name, part.id): [entry for entry in lines if _is(entry, line, part)]
         for line in table.rows
         for part in table.parts_of(line)
     }
@@ -104,12 +104,12 @@ def _rows(table: Suite, line: Line, runs: Runs) -> Iterator[Sequence[str]]:
 
 
 def _row(
-    line: Line, place: str, given: Published | None, ours: _Ours, note: str = ""
+    line: Line, place: str, number: Published | None, ours: _Ours, note: str = ""
 ) -> Sequence[str]:
-    if given is None:
+    if number is None:
         return (line.name, place, "score", "no number", *ours, note)
-    published = f"{given.value:g} ({given.model})"
-    return (line.name, place, given.figure, published, *ours, _joined(given.note, note))
+    published = f"{number.value:g} ({number.model})"
+    return (line.name, place, number.figure, published, *ours, _joined(number.note, note))
 
 
 def _joined(*remarks: str) -> str:
@@ -123,8 +123,8 @@ def _ours(line: Line, figure: Figure, entry: Entry | None, others: Sequence[Entr
     if figure in RELATIVES:
         other = _beside(entry, others)
         told = RELATIVES[figure].formatted(entry, other) if other else ""
-        needed = NO_SCORE if other else f"needs {line.relative_to}"
-        return _Ours(f"{told} ({entry.model})" if told else needed)
+        lacking = NO_SCORE if other else f"needs {line.relative_to}"
+        return _Ours(f"{told} ({entry.model})" if told else lacking)
     values = FIGURES[figure](entry)
     if not values:
         return _Ours(NO_PRICE if figure == "dollars" else NO_SCORE)
@@ -145,8 +145,8 @@ def _beside(entry: Entry, others: Sequence[Entry]) -> Entry | None:
 
 
 def _circumstances(entry: Entry) -> tuple[str, str, str]:
-    given = {name: value for name, value in entry.given.items() if _neutral(name)}
-    return entry.model, entry.judge, json.dumps(given, sort_keys=True)
+    neutral = {name: value for name, value in entry.given.items() if _neutral(name)}
+    return entry.model, entry.judge, json.dumps(neutral, sort_keys=True)
 
 
 def _together(parts: Sequence[Sequence[Entry]]) -> list[list[Entry]]:
@@ -165,8 +165,8 @@ def _combined(whole: Average | Correlation, figure: Figure, runs: Sequence[Entry
     if isinstance(whole, Average):
         told = shown(figure, fmean(means, [whole.weights[entry.data] for entry in runs]))
     else:
-        found = pearson([*zip([_mean_fact(e, whole.fact) for e in runs], means, strict=True)])
-        told = "" if found is None else f"{found:+.3f}"
+        correlation = pearson([*zip([_mean_fact(e, whole.fact) for e in runs], means, strict=True)])
+        told = "" if correlation is None else f"{correlation:+.3f}"
     return f"{told} ({runs[0].model})" if told else NO_SCORE
 
 

@@ -204,8 +204,8 @@ def entries(rows: Iterable[Row]) -> list[Entry]:
     for row in chain.from_iterable(_ensembles(row) for row in rows):
         if not row.get("error"):
             groups.setdefault(_identity(row), []).append(row)
-    found = [_entry(group) for group in groups.values()]
-    return [replace(entry, shared=_shared(entry, found)) for entry in found]
+    lines = [_entry(group) for group in groups.values()]
+    return [replace(entry, shared=_shared(entry, lines)) for entry in lines]
 
 
 def told_settings(settings: Mapping[str, Any]) -> list[str]:
@@ -215,20 +215,22 @@ def told_settings(settings: Mapping[str, Any]) -> list[str]:
 
 def _entry(rows: Sequence[Row]) -> Entry:
     first = rows[0]
-    given = {name: value for name, value in first["given"].items() if name != "seed"}
+    settings = {name: value for name, value in first["given"].items() if name != "seed"}
     judge = first.get("evaluator_model", "")
     oracle = bool(first["settings"].get("oracle"))
     data = first.get("data", "")
-    return Entry(first["task"], first["method"], first["model"], judge, oracle, data, given, rows)
+    return Entry(
+        first["task"], first["method"], first["model"], judge, oracle, data, settings, rows
+    )
 
 
-def _shared(entry: Entry, found: Sequence[Entry]) -> dict[str, Any]:
+def _shared(entry: Entry, lines: Sequence[Entry]) -> dict[str, Any]:
     """Returns what was given to a line and is the same in all of its table that have it.
 
     A setting that no other line has is its own. So is one whose default another line has, where a
     summary does not tell it.
     """
-    beside = [each for each in found if each.table == entry.table]
+    beside = [each for each in lines if each.table == entry.table]
 
     def agreed(name: str) -> bool:
         if any(_hides(each, name) for each in beside):
@@ -276,10 +278,10 @@ def _identity(row: Row) -> str:
 
 
 def _by_problem(rows: Iterable[Row]) -> Iterator[tuple[Problem, list[Row]]]:
-    found: dict[Problem, list[Row]] = {}
+    problems: dict[Problem, list[Row]] = {}
     for row in rows:
-        found.setdefault(problem_of(row), []).append(row)
-    yield from found.items()
+        problems.setdefault(problem_of(row), []).append(row)
+    yield from problems.items()
 
 
 def _short(value: Any) -> str:

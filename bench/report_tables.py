@@ -37,14 +37,14 @@ class Section(NamedTuple):
     """The scores at each budget, which the last tables tell in words."""
 
 
-def sections(found: Sequence[Entry], *, budgets: bool = False) -> list[Section]:
+def sections(lines: Sequence[Entry], *, budgets: bool = False) -> list[Section]:
     """Returns what a report shows.
 
     Args:
-        found: The lines of all tables.
+        lines: The lines of all tables.
         budgets: Whether it has scores at each budget.
     """
-    return [_section(heading, lines, budgets) for heading, lines in tables(found)]
+    return [_section(heading, table, budgets) for heading, table in tables(lines)]
 
 
 def _section(heading: str, lines: Sequence[Entry], budgets: bool) -> Section:
@@ -57,11 +57,11 @@ def _section(heading: str, lines: Sequence[Entry], budgets: bool) -> Section:
     return Section(heading, in_short(lines), lines, [*own, *(each.table for each in known)], known)
 
 
-def tables(found: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
+def tables(lines: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
     """Yields the lines of each task, set of problems and model, with a heading."""
     kind = attrgetter("table")
-    for (task, data, model, judge), lines in groupby(sorted(found, key=kind), key=kind):
-        table = list(lines)
+    for (task, data, model, judge), alike in groupby(sorted(lines, key=kind), key=kind):
+        table = list(alike)
         of = f" ({data})" if data and data != task else ""
         judged = f", judged by {judge}" if judge else ""
         shared = {name: value for line in table for name, value in line.shared.items()}
@@ -138,20 +138,20 @@ EQUAL = (
 )
 
 
-def _equal_cost(found: EqualCost) -> list[str]:
+def _equal_cost(costs: EqualCost) -> list[str]:
     """Returns a line and the vote that costs the same in words; a tie says so."""
-    low, high = found.comparison.interval
+    low, high = costs.comparison.interval
     return [
-        found.entry.name,
-        str(found.comparison.problems),
-        f"{found.tokens:,.0f}",
-        f"{found.score:.1%}",
-        f"{found.samples} (all; cheaper)" if found.dearer else str(found.samples),
-        f"{found.vote_tokens:,.0f}",
-        f"{found.vote_score:.1%}",
-        f"{found.comparison.difference:+.1%}",
+        costs.entry.name,
+        str(costs.comparison.problems),
+        f"{costs.tokens:,.0f}",
+        f"{costs.score:.1%}",
+        f"{costs.samples} (all; cheaper)" if costs.dearer else str(costs.samples),
+        f"{costs.vote_tokens:,.0f}",
+        f"{costs.vote_score:.1%}",
+        f"{costs.comparison.difference:+.1%}",
         f"{low:+.1%} to {high:+.1%}{' (a tie)' if low <= 0 <= high else ''}",
-        f"{found.comparison.p:.3f}",
+        f"{costs.comparison.p:.3f}",
     ]
 
 
@@ -173,14 +173,14 @@ def grid(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(map(_cell, line))} |\n" for line in lines)
 
 
-def as_csv(found: Sequence[Entry]) -> str:
+def as_csv(lines: Sequence[Entry]) -> str:
     """Returns all lines as CSV with plain numbers, for other programs."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     named = ["task", "data", "model", "judge", "method", "given", "oracle", "problems", "runs"]
     reached = ["score", "low", "high", "best_of_k"]
     writer.writerow([*named, *reached, *Spent._fields, "unread"])
-    for entry in found:
+    for entry in lines:
         figures = [entry.score, *entry.interval, entry.best_of()] if entry.scores else [""] * 4
         writer.writerow(
             [

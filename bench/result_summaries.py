@@ -26,13 +26,13 @@ GIVEN = "given"
 def summary(row: Row) -> Row:
     """Returns the summary of a finished problem; of a summary, the same again.
 
-    Settings that were not given are told by a digest: lines that differ in one never merge.
+    Settings that nobody chose are told by a digest: lines that differ in one never merge.
     """
     if "points" in row:
         return row
-    given, settings = row["given"], row["settings"]
+    chosen, settings = row["given"], row["settings"]
     others = {
-        name: value for name, value in settings.items() if name not in (*given, "seed", *WATCHING)
+        name: value for name, value in settings.items() if name not in (*chosen, "seed", *WATCHING)
     }
     ensembles = row.get("ensembles", {})
     usage = {name: row["usage"].get(name) for name in SPENT}
@@ -42,7 +42,7 @@ def summary(row: Row) -> Row:
         "id": digest({"id": row["id"], "problem": row["problem"]})[:16],
         "problem": "",
         "settings": {
-            **{name: settings[name] for name in given if name in settings},
+            **{name: settings[name] for name in chosen if name in settings},
             **{name: settings[name] for name in ("ensemble", "oracle") if name in settings},
             "others": digest(others)[:12],
         },

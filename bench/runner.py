@@ -66,10 +66,10 @@ Score = Callable[[Trial, Sequence[str | None]], list[float]]
 """Scores the answers of a trial, in order."""
 
 
-def sweep(given: Mapping[str, Any], swept: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def sweep(settings: Mapping[str, Any], swept: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """Returns every combination of the values to be tried, over the settings given for all."""
     combinations = product(*swept.values())
-    return [{**given, **dict(zip(swept, values, strict=True))} for values in combinations]
+    return [{**settings, **dict(zip(swept, values, strict=True))} for values in combinations]
 
 
 class Batch(NamedTuple):

@@ -108,14 +108,14 @@ def _key(entry: Mapping[str, Any]) -> Any:
 
 def _beside(file: Path) -> Path:
     others = [each for each in sorted(file.parent.glob("*.json")) if each != file]
-    found = [each for each in others if each.match("*.tomt.json")]
-    found = found or [each for each in others if each.match("*scenes*.json")]
-    if not found:
+    files = [each for each in others if each.match("*.tomt.json")]
+    files = files or [each for each in others if each.match("*scenes*.json")]
+    if not files:
         raise InputError(
             f"no scenes for {file.name!r}: no *.tomt.json and no *scenes*.json lies beside it"
         )
     # Letters are compared on purpose, not folders.
-    return max(found, key=lambda each: len(commonprefix([each.name, file.name])))  # noqa: RUF071
+    return max(files, key=lambda each: len(commonprefix([each.name, file.name])))  # noqa: RUF071
 
 
 def _json(file: Path) -> Any:

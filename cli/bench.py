@@ -29,7 +29,7 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import check_limit, prices_of
 
-LONGEST = 60
+LONGEST_PROBLEM = 60
 """Letters of a problem that are shown."""
 SAMPLED = 2
 """Problems that a dry run searches (ours)."""
@@ -72,10 +72,10 @@ class Models:
     async def search(self, trial: Trial) -> Mapping[str, Any]:
         """Searches one problem."""
         settings = {"on_error": "report", **trial.setup.given, "seed": trial.seed}
-        found: Mapping[str, Any] = await self.graph(trial).ainvoke(
+        out: Mapping[str, Any] = await self.graph(trial).ainvoke(
             {"problem": trial.record.problem}, context=settings
         )
-        return found
+        return out
 
 
 def bench(options: BenchOptions) -> int:
@@ -123,32 +123,36 @@ async def _searched(
         await run(wanted, folder, search, score, concurrency=options.concurrency, tell=shown.tell)
 
 
-def solve_file(asked: SolveOptions) -> int:
+def solve_file(options: SolveOptions) -> int:
     """Searches the problems of a file and prints their answers; returns what `bench` does."""
-    given = {"PROBLEM": asked.problem, "--json": asked.json_file, "--html": asked.html_file}
-    given["--resume"] = asked.resume
-    if extra := [name for name, value in given.items() if value]:
+    unusable = {
+        "PROBLEM": options.problem,
+        "--json": options.json_file,
+        "--html": options.html_file,
+    }
+    unusable["--resume"] = options.resume
+    if extra := [name for name, value in unusable.items() if value]:
         raise InputError(
-            f"{', '.join(extra)} is for one problem; leave it out with --file: {asked.out} has the "
-            "results; rerun the command to continue"
+            f"{', '.join(extra)} is for one problem; leave it out with --file: {options.out} has "
+            "the results; rerun the command to continue"
         )
     shared = ("file", "model", "evaluator_model", "oracle", "settings", "limits", "out")
     return bench(
         BenchOptions(
-            task=asked.task or DEFAULT_TASK,
-            method=asked.method or "",
-            **{name: getattr(asked, name) for name in shared},
+            task=options.task or DEFAULT_TASK,
+            method=options.method or "",
+            **{name: getattr(options, name) for name in shared},
         )
     )
 
 
-def _print_answers(console: Console, folder: ResultFolder, asked: Mapping[str, Trial]) -> None:
+def _print_answers(console: Console, folder: ResultFolder, wanted: Mapping[str, Trial]) -> None:
     """Prints the answer to each problem, in the order of the problems."""
     kept = latest(folder.rows())
-    for key, trial in asked.items():
+    for key, trial in wanted.items():
         answer = kept[key].get("answer") if key in kept else None
         shown = "none" if answer is None else text.lines(answer)
-        problem = text.short(text.headline(trial.record.problem), LONGEST)
+        problem = text.short(text.headline(trial.record.problem), LONGEST_PROBLEM)
         console.print(f"{trial.record.id}: {problem}\n    {shown}", markup=False)
 
 

@@ -189,7 +189,7 @@ def _names(setups: Sequence[Setup]) -> Iterator[str]:
     values = [dict(setup.given) for setup in setups]
     known = dict.fromkeys(name for each in values for name in each)
     varied = [name for name in known if len({str(each.get(name)) for each in values}) > 1]
-    for setup, given in zip(setups, values, strict=True):
-        told = ", ".join(f"{name}={given[name]}" for name in varied if name in given)
+    for setup, own in zip(setups, values, strict=True):
+        told = ", ".join(f"{name}={own[name]}" for name in varied if name in own)
         named = f"{setup.method} ({told})" if told else setup.method
         yield f"{setup.data}: {named}" if len({each.data for each in setups}) > 1 else named

@@ -7,7 +7,7 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.admission import Oracle, admit, default_method, effective_settings
-from thoughtgraph.bench.data import found, unscored
+from thoughtgraph.bench.data import set_file, unscored
 from thoughtgraph.bench.papers.suites import Line, Part, suite
 from thoughtgraph.bench.runner import Batch, Setup, sweep
 from thoughtgraph.cli.assignments import assignment
@@ -40,11 +40,11 @@ def batches(options: BenchOptions) -> list[Batch]:
         paragraphs=options.paragraphs,
         where=dict(assignment(pair, "--where") for pair in options.where),
     )
-    given = {**given_settings(options.settings), **limit_settings(options.limits)}
+    settings = {**given_settings(options.settings), **limit_settings(options.limits)}
     setups = [
         _setup(options, part, method, values, options.oracle)
         for method in options.methods or [default_method(task_of(part.task))]
-        for values in sweep(given, values_to_try(options.sweep))
+        for values in sweep(settings, values_to_try(options.sweep))
     ]
     first = setups[0].resolved["seed"]
     return [
@@ -105,8 +105,8 @@ def _suite_batches(options: BenchOptions) -> list[Batch]:
 
 def _parts(options: BenchOptions) -> list[Part]:
     parts = suite(options.suite).parts
-    if asked := [part for part in parts if options.task in ("", part.id, part.task)]:
-        return asked
+    if wanted := [part for part in parts if options.task in ("", part.id, part.task)]:
+        return wanted
     known = {name for part in parts for name in (part.id, part.task)}
     raise UnknownName(f"task or set of {options.suite}", options.task, sorted(known))
 
@@ -137,23 +137,23 @@ def _of_suite(options: BenchOptions, part: Part, lines: Sequence[Line]) -> Batch
     setups = [_of_line(options, part, line, own) for line in lines]
     if options.sample:
         part = part.model_copy(update={"sample": options.sample})
-    data = part.data if is_made(part.data) else str(found(options.data or ".", part.data))
+    data = part.data if is_made(part.data) else str(set_file(options.data or ".", part.data))
     return Batch(setups, chosen(part, data, options.sample_seed), range(part.seeds))
 
 
 def _of_line(options: BenchOptions, part: Part, line: Line, own: Mapping[str, Any]) -> Setup:
     # What is given for the whole table reaches the methods that have it, such as a corpus.
     known = registry.settings(line.method).model_fields
-    given = {**line.settings, **{name: own[name] for name in own if name in known}}
-    return _seedless(_setup(options, part, line.method, given, line.oracle))
+    settings = {**line.settings, **{name: own[name] for name in own if name in known}}
+    return _seedless(_setup(options, part, line.method, settings, line.oracle))
 
 
 def _setup(
-    options: BenchOptions, part: Part, method: str, given: Mapping[str, Any], oracle: bool
+    options: BenchOptions, part: Part, method: str, chosen_settings: Mapping[str, Any], oracle: bool
 ) -> Setup:
     task = task_of(part.task)
     try:
-        settings = effective_settings(method, task, given)
+        settings = effective_settings(method, task, chosen_settings)
     except UnknownName as error:
         if len(options.methods) < 2:
             raise
@@ -168,7 +168,7 @@ def _setup(
         options.evaluator_model,
         oracle,
         part.id or Path(part.data).stem,
-        given,
+        chosen_settings,
         settings,
     )
 
@@ -188,5 +188,5 @@ async def _nobody(answer: str) -> bool:
 def _seedless(setup: Setup) -> Setup:
     dropped = ("seed", "model", "evaluator_model", "task", *WATCHING)
     resolved = {name: value for name, value in setup.resolved.items() if name not in dropped}
-    given = {name: value for name, value in setup.given.items() if name != "seed"}
-    return replace(setup, given=given, resolved=resolved)
+    settings = {name: value for name, value in setup.given.items() if name != "seed"}
+    return replace(setup, given=settings, resolved=resolved)

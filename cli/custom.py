@@ -44,15 +44,15 @@ def task_of(name: str) -> Task:
     if not of_file:
         return registry.task(name)
     module = _run(Path(expanduser(file)))
-    found = vars(module).get(object_name)
-    if found is None:
+    made = vars(module).get(object_name)
+    if made is None:
         own = [key for key, each in vars(module).items() if _made_here(each, module)]
         there = f"it defines {', '.join(own)}" if own else "it defines nothing that makes a task"
         raise InputError(f"write --task {file}:NAME with the name of the task in it; {there}")
-    if isinstance(found, type) or (callable(found) and not isinstance(found, Task)):
+    if isinstance(made, type) or (callable(made) and not isinstance(made, Task)):
         with _Running(file):
-            found = found()
-    return check_task(found)
+            made = made()
+    return check_task(made)
 
 
 def _parts(name: str) -> tuple[str, bool, str]:

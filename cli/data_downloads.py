@@ -47,31 +47,31 @@ def get(names: Sequence[str], out: str) -> int:
         try:
             with FetchBar(console, f"checking {wanted.name}") as bar:
                 what = f"{wanted.name} ({wanted.licence}) from {wanted.address}"
-                found = fetch(wanted, Path(expanduser(out)), partial(bar, what))
+                fetched = fetch(wanted, Path(expanduser(out)), partial(bar, what))
         except KeyboardInterrupt:
             complain(f"stopped; nothing of {wanted.name} was kept")
             return NO_ANSWER
-        for line in _report(wanted, found):
+        for line in _report(wanted, fetched):
             console.print(line, markup=False)
     return 0
 
 
-def _report(wanted: DataSet, found: Fetched) -> list[str]:
+def _report(wanted: DataSet, fetched: Fetched) -> list[str]:
     """Returns what is there now, in lines."""
     return [
-        f"{text.line(found.path)} {'was' if found.was_there else 'is'} there: {wanted.title}",
+        f"{text.line(fetched.path)} {'was' if fetched.was_there else 'is'} there: {wanted.title}",
         f"  problems  {wanted.entries:,}",
         f"  licence   {wanted.licence}, {wanted.home}",
-        f"  SHA-256   {_checksum(wanted, found)}",
+        f"  SHA-256   {_checksum(wanted, fetched)}",
     ]
 
 
-def _checksum(wanted: DataSet, found: Fetched) -> str:
+def _checksum(wanted: DataSet, fetched: Fetched) -> str:
     """Returns what is known of the checksum."""
-    if found.sha256 is None:
+    if fetched.sha256 is None:
         return "not compared: what was downloaded is unpacked; all of its files are there"
     of = " of the archive" if wanted.archive else " of the questions" if wanted.scripts else ""
     if wanted.sha256 is None:
-        came = "this is what lies there" if found.was_there else "this is what came"
-        return f"{found.sha256}{of} ({UNKNOWN}; {came})"
-    return f"{found.sha256}{of}, as published"
+        came = "this is what lies there" if fetched.was_there else "this is what came"
+        return f"{fetched.sha256}{of} ({UNKNOWN}; {came})"
+    return f"{fetched.sha256}{of}, as published"

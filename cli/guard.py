@@ -14,7 +14,7 @@ NO_ANSWER = 1
 """Exit code of a command that ran and found nothing, or was stopped."""
 FAILED = 2
 """Exit code of an error."""
-LONGEST = 600
+LONGEST_ERROR = 600
 REPLACED = {
     "--evaluator-model": "write --judge",
     "--forget": "write `thoughtgraph runs rm RUN`",
@@ -67,7 +67,7 @@ class Guard:
 
 def complain(error: str) -> None:
     """Writes what went wrong as one line on standard error."""
-    print(f"error: {text.short(error, LONGEST)}", file=sys.stderr)
+    print(f"error: {text.short(error, LONGEST_ERROR)}", file=sys.stderr)
 
 
 def explain(error: BaseException) -> str:

@@ -8,7 +8,7 @@ from thoughtgraph.tree import ROOT, Thought, Tree
 
 LEAST = 12
 """Characters that siblings must share for them to be left out (ours): less is no gain."""
-LONGEST = 2_000
+LONGEST_LABEL = 2_000
 """Characters of a thought that are looked at."""
 
 
@@ -69,14 +69,14 @@ def _without(words: Sequence[str], drop: int) -> str:
 
 
 def _words(thought: Thought) -> str:
-    return text.short(text.thought_text(thought), LONGEST)
+    return text.short(text.thought_text(thought), LONGEST_LABEL)
 
 
 def _with_answer(thought: Mapping[str, object], label: str) -> str:
     if thought.get("status") != "terminal" or "answer" not in thought:
         return label
     answer = thought["answer"]
-    shown = "no answer" if answer is None else text.short(text.flat(answer), LONGEST)
+    shown = "no answer" if answer is None else text.short(text.flat(answer), LONGEST_LABEL)
     # A text that hardly says more than the answer, such as `Answer: 7`, is not repeated.
     more = len(label) - len(shown)
     alone = answer is not None and more < max(2 * LEAST, len(shown))

@@ -161,9 +161,9 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Work], Work]
         own = [*signature(work).parameters.values()]
         bundle: Any = own[0].annotation if own and is_dataclass(own[0].annotation) else None
 
-        def run(debug: bool, **given: Any) -> None:
-            told = {key: value for key, value in given.items() if value is not None}
-            raise typer.Exit((work(bundle(**told)) if bundle else work(**given)) or 0)
+        def run(debug: bool, **values: Any) -> None:
+            told = {key: value for key, value in values.items() if value is not None}
+            raise typer.Exit((work(bundle(**told)) if bundle else work(**values)) or 0)
 
         debug = Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=_DEBUG)
         shown = [*(_parameters(bundle) if bundle else own), debug]
@@ -179,11 +179,11 @@ def _parameters(bundle: Any) -> Iterator[Parameter]:
     """Yields the fields of a dataclass that are options; lists are empty where none is given."""
     for each in fields(bundle):
         if get_origin(each.type) is Annotated:
-            needed = each.default is MISSING and each.default_factory is MISSING
+            required = each.default is MISSING and each.default_factory is MISSING
             default = None if each.default is MISSING else each.default
             yield Parameter(
                 each.name,
                 Parameter.KEYWORD_ONLY,
-                default=Parameter.empty if needed else default,
+                default=Parameter.empty if required else default,
                 annotation=each.type,
             )

@@ -32,22 +32,22 @@ def report(options: ReportOptions) -> None:
         # Whole results beside summaries are read as such: else one setup would be two lines.
         rows = {key: row if row.get("error") else summary(row) for key, row in rows.items()}
     chosen = by_fact(rows.values(), options.by) if options.by else rows.values()
-    found = entries(chosen)
-    if not found:
+    lines = entries(chosen)
+    if not lines:
         raise InputError(
             f"no finished problem in {', '.join(options.folders)}; "
             "`thoughtgraph bench --out DIR` makes one"
         )
-    published = f"\n{beside_published(found) or NOTHING_PUBLISHED}" if options.paper else ""
+    published = f"\n{beside_published(lines) or NOTHING_PUBLISHED}" if options.paper else ""
     # Results may be another's: what they are called does not act on a terminal.
-    made = tables.sections(found, budgets=bool(options.out))
+    made = tables.sections(lines, budgets=bool(options.out))
     print(text.lines(tables.markdown(made) + published))
     if failed := sum(bool(row.get("error")) for row in rows.values()):
         print(f"{failed} problems failed and are not counted; run the benchmark again for them")
     if options.summaries:
         _summarize(rows.values(), ResultFolder(options.summaries))
     if options.out:
-        _write(Path(expanduser(options.out)), found, made, published)
+        _write(Path(expanduser(options.out)), lines, made, published)
 
 
 def _rows(options: ReportOptions) -> Iterator[Row]:
@@ -81,13 +81,13 @@ def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
 
 
 def _write(
-    folder: Path, found: Sequence[Entry], made: Sequence[tables.Section], published: str
+    folder: Path, lines: Sequence[Entry], made: Sequence[tables.Section], published: str
 ) -> None:
-    trees = _tree_pages(found)
+    trees = _tree_pages(lines)
     _make(folder / TREES if trees else folder)
     contents = {
         "report.md": text.lines(tables.markdown(made) + published),
-        "report.csv": tables.as_csv(found),
+        "report.csv": tables.as_csv(lines),
         "report.html": page(made, TREES if trees else ""),
     }
     for name, content in contents.items():
@@ -99,9 +99,9 @@ def _write(
     print("written:", ", ".join(told))
 
 
-def _tree_pages(found: Sequence[Entry]) -> Mapping[str, view.CheckedResult]:
+def _tree_pages(lines: Sequence[Entry]) -> Mapping[str, view.CheckedResult]:
     """Returns the runs whose trees the page links, by the names of their files."""
-    runs = {tree_file(row): row for entry in found for row in linked(entry)}
+    runs = {tree_file(row): row for entry in lines for row in linked(entry)}
     return {name: view.checked(f"run {row['key']}", view.whole(row)) for name, row in runs.items()}
 
 

@@ -81,7 +81,7 @@ def demonstrated(options: DemoOptions) -> RunConfig:
 
 def _configured(options: DemoOptions, begun: RunConfig) -> RunConfig:
     """Returns a configuration with the models, settings and files of the options."""
-    given = {**given_settings(options.settings), **limit_settings(options.limits)}
+    settings = {**given_settings(options.settings), **limit_settings(options.limits)}
     specifier = options.model or default_specifier()
     for each in filter(None, (specifier, options.evaluator_model)):
         check_specifier(each)
@@ -89,7 +89,7 @@ def _configured(options: DemoOptions, begun: RunConfig) -> RunConfig:
         begun,
         model=specifier,
         evaluator_model=options.evaluator_model,
-        settings={**begun.settings, **given},
+        settings={**begun.settings, **settings},
         json_file=_placed(options.json_file),
         html_file=_placed(options.html_file),
     )
@@ -172,28 +172,28 @@ def _standard_input() -> str:
 
 def given_settings(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
     """Returns the settings that are written as for `--set`."""
-    given = assignments(pairs, option)
+    settings = assignments(pairs, option)
     for name in CHOICES:
-        if name in given:
+        if name in settings:
             used = "judge" if name == JUDGE else name
-            raise InputError(f"{name!r} is no setting here; use --{used} {given[name]}")
-    for name in given:
+            raise InputError(f"{name!r} is no setting here; use --{used} {settings[name]}")
+    for name in settings:
         if option == "--set" and name.startswith(LIMIT_PREFIX):
-            limit = f"{name.removeprefix(LIMIT_PREFIX)}={given[name]}"
+            limit = f"{name.removeprefix(LIMIT_PREFIX)}={settings[name]}"
             raise InputError(f"{name!r} is a limit; use --limit {limit}")
-    if given.get(REVIEW, "off") != "off":
+    if settings.get(REVIEW, "off") != "off":
         raise InputError(f"nobody is asked here; leave {REVIEW!r} to Studio and to Python")
-    return given
+    return settings
 
 
 def values_to_try(pairs: Sequence[str]) -> dict[str, list[Any]]:
     """Returns the values of each setting that is written as for `--sweep`: `name=a,b,c`."""
-    found: dict[str, list[Any]] = {}
+    tried: dict[str, list[Any]] = {}
     for written in pairs:
         name, values = assignment(written, "--sweep")
-        tried = [f"{name}={value}" for value in values.split(",")]
-        found[name] = [given_settings([each], "--sweep")[name] for each in tried]
-    return found
+        settings = [f"{name}={value}" for value in values.split(",")]
+        tried[name] = [given_settings([each], "--sweep")[name] for each in settings]
+    return tried
 
 
 def limit_settings(pairs: Sequence[str]) -> dict[str, Any]:

@@ -138,8 +138,8 @@ class Runs:
         """Returns the file of a run's result, for `last` the latest's; None if it is no run."""
         runs = [each.run for each in self.all() if named in (LAST, each.run)]
         files = (self.path / run / RESULT for run in runs)
-        if found := next((file for file in files if file.is_file()), None):
-            return found
+        if result := next((file for file in files if file.is_file()), None):
+            return result
         if runs or named == LAST:
             raise InputError("no such run has a result yet; `thoughtgraph runs` lists the runs")
         return None
@@ -220,8 +220,8 @@ def list_runs() -> None:
         print("there are no runs yet; `thoughtgraph demo` makes one")
     for run in kept:
         begun, config = run.begun.replace("T", " ")[:19], run.config
-        asked = text.short(text.headline(config.problem), LONGEST_SHOWN)
-        print(f"{run.run}  {begun}  {config.method} on {config.task}: {asked}")
+        problem = text.short(text.headline(config.problem), LONGEST_SHOWN)
+        print(f"{run.run}  {begun}  {config.method} on {config.task}: {problem}")
         done = run.why == FINISHED
         told = f"thoughtgraph view {run.run}" if done else resume_hint(run.run, run.limit)
         print(f"    {run.why}; {told}")

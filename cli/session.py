@@ -162,14 +162,14 @@ class Session:
             durability="async",
             control=control,
         )
-        given = None if live.state else {"problem": self.config.problem}
+        start = None if live.state else {"problem": self.config.problem}
         if before:
             self.screen.tell([Event("resume", "earlier answers are reused")])
-            async for mode, data in stream(given, interrupt_after=["start"]):
+            async for mode, data in stream(start, interrupt_after=["start"]):
                 live.apply(mode, data)
             await graph.aupdate_state(thread, {"spent": before}, as_node="start")
-            given = None
-        async for mode, data in stream(given):
+            start = None
+        async for mode, data in stream(start):
             events = live.apply(mode, data)
             if not before or self.paid.asked_anew:  # the rest was told before
                 self.screen.tell(events)

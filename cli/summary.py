@@ -119,7 +119,7 @@ def _answer(summary: Summary) -> Iterator[Fact]:
         yield Fact("verified", verdict(summary.result), _RIGHT[summary.result.get("verified")])
     end = chosen(summary.result["tree"]) or Thought()
     if (note := end.get("note", "")).startswith(REJECTED):
-        why = text.short(note.removeprefix(REJECTED), LONGEST)
+        why = text.short(note.removeprefix(REJECTED), LONGEST_LINE)
         yield Fact("judged", f"no, the search itself rejected this answer: {why}", "red")
     if summary.result["settings"]["oracle"]:
         yield Fact("oracle", "yes, the search was told whether an answer is right")
@@ -182,7 +182,7 @@ def cost(result: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-LONGEST = 200
+LONGEST_LINE = 200
 """Characters of a line that are shown."""
 
 
@@ -228,15 +228,15 @@ def _ends(thought: Thought) -> bool:
 
 def _action_line(thought: Thought) -> str:
     if "action" not in thought:  # an answer that was forced without a call
-        return text.short(thought["text"], LONGEST)
+        return text.short(thought["text"], LONGEST_LINE)
     did = text.action(thought) or "(no action)"
-    seen = text.short(thought.get("observation") or "", LONGEST)
-    return f"{text.short(thought.get('text', ''), LONGEST)} {did}  → {seen}"
+    seen = text.short(thought.get("observation") or "", LONGEST_LINE)
+    return f"{text.short(thought.get('text', ''), LONGEST_LINE)} {did}  → {seen}"
 
 
 def _lines(thought: Thought) -> Iterator[str]:
     steps = thought.get("text", "").split("\n")
     seen = (thought.get("observation") or "").split("\n")
     for at, step in enumerate(steps):
-        value = f"  → {text.short(seen[at], LONGEST)}" if at < len(seen) and seen[at] else ""
-        yield text.short(step, LONGEST) + value
+        value = f"  → {text.short(seen[at], LONGEST_LINE)}" if at < len(seen) and seen[at] else ""
+        yield text.short(step, LONGEST_LINE) + value

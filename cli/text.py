@@ -165,10 +165,10 @@ def _broken(words: str, width: int) -> list[str]:
 
 def lines_per_row(wanted: Sequence[int], room: int) -> list[int]:
     """Returns how many lines each row gets: one, and more in turn while there is room."""
-    given = [1] * len(wanted)
+    heights = [1] * len(wanted)
     spare = room - len(wanted)
-    while spare > 0 and (hungry := [at for at, most in enumerate(wanted) if given[at] < most]):
+    while spare > 0 and (hungry := [at for at, most in enumerate(wanted) if heights[at] < most]):
         for at in hungry[:spare]:
-            given[at] += 1
+            heights[at] += 1
         spare -= len(hungry)
-    return given
+    return heights

@@ -65,10 +65,10 @@ def read(path: str) -> list[CheckedResult]:
     source = Path(expanduser(path))
     if source.is_dir():
         files = sorted(file for file in source.iterdir() if file.suffix in SUFFIXES)
-        found = [(file, item) for file in files for item in _items(file) if _meant(item)]
-        if not found:
+        pairs = [(file, item) for file in files for item in _items(file) if _meant(item)]
+        if not pairs:
             raise InputError(f"no results in {path!r}; {REMEDY}")
-        return [checked(str(file), item) for file, item in found]
+        return [checked(str(file), item) for file, item in pairs]
     items = _items(source)
     if not items:
         raise InputError(f"{path!r} is empty; {REMEDY}")
@@ -135,10 +135,10 @@ def view(path: str, out: str, *, browse: bool = False) -> None:
     kept = None if source.exists() else Runs().result(path)
     beside = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
     target = out or (f"{kept.parent.name}.html" if kept else str(beside))
-    found = read(str(kept or path))
+    results_shown = read(str(kept or path))
     results.check_writable(target)
-    results.write(target, page(found))
-    print(f"wrote {target} ({text.count(len(found), 'search tree')})")
+    results.write(target, page(results_shown))
+    print(f"wrote {target} ({text.count(len(results_shown), 'search tree')})")
     address = Path(expanduser(target)).resolve().as_uri()
     if browse and not webbrowser.open(address):
         print(f"no browser can be started here; open {address} yourself")

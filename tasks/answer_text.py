@@ -9,7 +9,7 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from thoughtgraph.tasks.numbers import LONGEST
+from thoughtgraph.tasks.numbers import LONGEST_NUMBER
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = frozenset(string.punctuation)
@@ -151,7 +151,7 @@ def boxed(text: str) -> str | None:
     if not boxes or boxes[-1][1]:
         return boxes[-1][1] if boxes else None
     begin, depth = boxes[-1].end(), 1
-    for at in range(begin, min(len(text), begin + LONGEST)):
+    for at in range(begin, min(len(text), begin + LONGEST_NUMBER)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
         if depth == 0:
             return text[begin:at]

@@ -3,7 +3,7 @@
 import re
 
 from thoughtgraph.tasks.answer_text import VALUE, Where, first_line
-from thoughtgraph.tasks.numbers import LONGEST, canonical, number, tidy
+from thoughtgraph.tasks.numbers import LONGEST_NUMBER, canonical, number, tidy
 
 _NEXT_SENTENCE = re.compile(r"\.\s+(?=\(?[A-Z])")
 _INLINE = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.){1,500})\$|\\\(((?:[^$\\]|\\[^()]){1,500}+)\\\)")
@@ -30,7 +30,7 @@ def formula(text: str, where: Where) -> str | None:
         answer = display[1] or display[2]
     else:
         answer = (_formulas(line) or line) if alone or where == "sentence" else ""
-    return canonical(answer) or None if len(answer) <= LONGEST else None
+    return canonical(answer) or None if len(answer) <= LONGEST_NUMBER else None
 
 
 def _formulas(line: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from unicodedata import normalize
 
-LONGEST = 500
+LONGEST_NUMBER = 500
 """Longest answer read as more than plain text (ours)."""
 MOST_DIGITS = 40
 """Most digits of a number that is read exactly (ours)."""
@@ -144,7 +144,7 @@ def canonical(text: str) -> str:
     >>> canonical("$1,200.50."), canonical(r"\frac{3}{4}"), canonical("(b)"), canonical("[1.0, 2]")
     ('1200.5', '0.75', 'B', '1, 2')
     """
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_NUMBER:
         return " ".join(text.split())
     plain = tidy(text)
     if choice := _CHOICE.fullmatch(plain):
@@ -171,7 +171,7 @@ def tidy(text: str) -> str:
 
 def number(text: str) -> Fraction | None:
     """Returns the exact value of a text that is one number, perhaps with a unit; else None."""
-    if len(text) > LONGEST:
+    if len(text) > LONGEST_NUMBER:
         return None
     match = _QUANTITY.fullmatch(_GROUPS.sub(_ungrouped, text.strip()))
     if match is None or _COUNT.search(unit := match["unit"] or ""):

@@ -12,7 +12,7 @@ from requests.adapters import HTTPAdapter
 from support.data_homes import CLEVR, CONTENT, Home, packed_as, published
 
 from thoughtgraph.bench import data_download
-from thoughtgraph.bench.data import found
+from thoughtgraph.bench.data import set_file
 from thoughtgraph.bench.data_download import Fetched, fetch
 from thoughtgraph.bench.data_sets import DataSet, data_set
 from thoughtgraph.errors import DataUnavailable, InputError
@@ -43,7 +43,7 @@ def test_a_data_set_comes_whole_once_under_the_name_that_bench_looks_for(tmp_pat
         assert not got.was_there and len(home.asked) == 1
         assert brought(published(home.address), tmp_path / "a/b").was_there
         assert len(home.asked) == 1
-    assert got.path == found(tmp_path / "a/b", "gsm8k")
+    assert got.path == set_file(tmp_path / "a/b", "gsm8k")
     assert got.path.read_bytes() == CONTENT
     assert got.sha256 == hashlib.sha256(CONTENT).hexdigest()
     assert left(tmp_path / "a/b") == ["gsm8k.jsonl"]

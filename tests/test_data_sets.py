@@ -14,7 +14,7 @@ from support.foreign_files import DATA, PUBLISHED
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.bench.data import found, generated, load, where
+from thoughtgraph.bench.data import generated, load, set_file, where
 from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.bench.data_sets import DataSet, catalogue
 from thoughtgraph.bench.questions.sql_questions import QUESTIONS
@@ -106,7 +106,7 @@ def test_what_is_downloaded_is_found_and_read(
     all_sets: Path,
 ) -> None:
     for each in READ.values():
-        path = found(all_sets, each.name)
+        path = set_file(all_sets, each.name)
         assert path.name == each.file
         files = [name for name in each.member_files.values() if "scenes" not in name]
         problems = 1 if each.name == "clevr" else 2 * max(1, len(files))

@@ -25,6 +25,7 @@ DRAWINGS: dict[str, list[str]] = json.loads((Path(__file__).parent / "drawings.j
 
 ROOT = Path(thoughtgraph.__file__).parent
 ROOMS = ("llm", "settings", "nodes", "graphs")
+OTHERS = ("tasks", "tools", "bench", "cli")
 CORE = [file for file in ROOT.glob("*.py") if file.stem not in ("entries", "task_entries")]
 """All but the lists of methods and tasks."""
 SOURCES = [*ROOT.glob("*.py"), *(file for room in ROOMS for file in (ROOT / room).rglob("*.py"))]
@@ -130,10 +131,18 @@ def test_a_room_does_not_grow(room: str) -> None:
 
 
 def test_names_say_what_they_hold() -> None:
-    for file, node in found_in(SOURCES):
+    others = [file for room in OTHERS for file in (ROOT / room).rglob("*.py")]
+    for file, node in found_in([*SOURCES, *others]):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.name not in REFUSED, file
         elif isinstance(node, ast.arg):
             assert node.arg not in REFUSED, file
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            assert node.id not in REFUSED - {"needed"}, (file, node.lineno)
+        elif isinstance(node, ast.Assign | ast.For | ast.NamedExpr | ast.comprehension):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            stored = {
+                each.id
+                for target in targets
+                for each in ast.walk(target)
+                if isinstance(each, ast.Name)
+            }
+            assert not stored & (REFUSED - {"needed"}), file

@@ -15,7 +15,7 @@ from support.scripted import ScriptedChat
 import thoughtgraph as tg
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.tools.costs import Priced, by_latency, by_money, read_costs
-from thoughtgraph.tools.toolbox import LONGEST, ToolSet
+from thoughtgraph.tools.toolbox import LONGEST_RESULT, ToolSet
 from thoughtgraph.tools.wiki.pages import Unreachable
 from thoughtgraph.tools.wiki.search_tools import search_tools
 from thoughtgraph.tools.wiki.sources import toolbox
@@ -273,7 +273,7 @@ async def test_cancelling_a_call_cancels_the_tool():
 
 async def test_a_long_observation_is_cut_and_trouble_is_told_before_a_run():
     result = await toolbox(PAGES).call("Search", "Long", None)
-    assert len(result.observation) == LONGEST
+    assert len(result.observation) == LONGEST_RESULT
     assert "cannot reach it; connect to the network" in await toolbox(PAGES).check()
     assert await toolbox(ScriptedPages({})).check() == ""
 

@@ -148,19 +148,23 @@ class Priced:
             state: The tools' state.
         """
         if len(self.shown) == 1:
-            given = {self.shown[0]: text} if one_line(text) else None
+            arguments = {self.shown[0]: text} if one_line(text) else None
         else:
-            given = _object(text, self.shown)
-        return {**given, "cursor": state} if self.takes_cursor and given is not None else given
+            arguments = _object(text, self.shown)
+        return (
+            {**arguments, "cursor": state}
+            if self.takes_cursor and arguments is not None
+            else arguments
+        )
 
 
 def _object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
     """Reads the arguments of a tool that has not exactly one."""
     try:
-        given = json.loads(text or "{}")
+        arguments = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return None
-    return given if isinstance(given, dict) and given.keys() <= set(names) else None
+    return arguments if isinstance(arguments, dict) and arguments.keys() <= set(names) else None
 
 
 def with_costs(own: Sequence[Priced], extra: object, costs: Mapping[str, Cost]) -> list[Priced]:

@@ -35,11 +35,11 @@ async def within_deadline(call: Callable[[], Awaitable[Any]], deadline: float = 
     return error or task.result()
 
 
-async def result_of(function: Callable[[_T], _R], given: _T) -> _R | BaseException:
+async def result_of(function: Callable[[_T], _R], argument: _T) -> _R | BaseException:
     """Returns what a user's function gives, or the exception it raised, as of a tool."""
 
     async def work() -> _R:
-        return function(given)
+        return function(argument)
 
     result: _R | BaseException = await within_deadline(work)
     return result

@@ -18,7 +18,7 @@ from thoughtgraph.tools.deadline import DEADLINE, result_of, within_deadline
 from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tree import cut
 
-LONGEST = 4_000
+LONGEST_RESULT = 4_000
 """Letters of an observation that are kept (ours); the cut is marked."""
 QUOTES = ('""', "“”")
 """What models put around an argument."""
@@ -86,10 +86,10 @@ class ToolSet:
         """
         partner = _partners(text)
         for pattern in (self._known, _ANY):
-            for found in pattern.finditer(text):
-                if (start := found.end()) in partner:
-                    known = self._tools.get(found["name"].casefold())
-                    name = found["name"] if known is None else known.name
+            for match in pattern.finditer(text):
+                if (start := match.end()) in partner:
+                    known = self._tools.get(match["name"].casefold())
+                    name = match["name"] if known is None else known.name
                     return name, _unquoted(text[start + 1 : partner[start]].strip())
         return None
 
@@ -97,13 +97,15 @@ class ToolSet:
         """Calls a tool; a tool that fails gives a failed result and never raises."""
         before = dict(state or {})
         priced = self._tools.get(name.casefold())
-        given = None if priced is None else priced.arguments(argument, before)
-        if priced is None or given is None:
+        arguments = None if priced is None else priced.arguments(argument, before)
+        if priced is None or arguments is None:
             forms = ", ".join(each.form for each in self._tools.values())
             text = one_line(f"Invalid action: {name}[{argument}]. The actions are: {forms}")
-            return ToolResult(cut(text, LONGEST), before, failed=True, cost=0.0, invalid=True)
+            return ToolResult(
+                cut(text, LONGEST_RESULT), before, failed=True, cost=0.0, invalid=True
+            )
         began = time.monotonic()
-        answered = await within_deadline(partial(_invoke, priced.tool, given), self._deadline)
+        answered = await within_deadline(partial(_invoke, priced.tool, arguments), self._deadline)
         seconds = time.monotonic() - began
         text, artifact = _read(answered, name, self._deadline)
         receipt = Receipt(argument, seconds, len(text), _dollars(artifact))
@@ -116,7 +118,7 @@ class ToolSet:
         failed = bool(artifact.get("failed") or verdict)
         moved = artifact.get("tool_state") if priced.takes_cursor else None
         return ToolResult(
-            observation=cut(encodable(text), LONGEST),
+            observation=cut(encodable(text), LONGEST_RESULT),
             state=before if moved is None else moved,
             failed=failed,
             cost=UNPRICED if isinstance(cost, BaseException) else cost,
@@ -128,9 +130,9 @@ class ToolSet:
         return "" if self._check is None else await self._check()
 
 
-async def _invoke(tool: BaseTool, given: dict[str, Any]) -> Any:
+async def _invoke(tool: BaseTool, arguments: dict[str, Any]) -> Any:
     """Calls a tool as an agent would, so that callbacks and traces see it."""
-    call = {"type": "tool_call", "id": "0", "name": tool.name, "args": given}
+    call = {"type": "tool_call", "id": "0", "name": tool.name, "args": arguments}
     return await tool.ainvoke(call)
 
 

@@ -42,7 +42,7 @@ def failed_step(problem: str, steps: Sequence[str]) -> int:
 
 def steps_in(text: str) -> list[str]:
     """Returns the equations, each with the numbers left, that a chain of thought holds."""
-    return [found[0] for found in EQUATION.finditer(text)]
+    return [match[0] for match in EQUATION.finditer(text)]
 
 
 def samples(problem: str, tree: Tree, right: Collection[str | None]) -> Iterator[int | None]:

@@ -81,7 +81,7 @@ def _row(run: Mapping[str, Any], puzzle: str) -> Row:
     votes = Counter(answer for answer in outputs if answer is not None)
     answer = max(votes, key=lambda each: 0 if searched else votes[each], default=None)
     method = "tot_bfs" if searched else "cot_sc"
-    given = {"breadth" if searched else "n_generate": len(outputs)}
+    settings = {"breadth" if searched else "n_generate": len(outputs)}
     tokens, dollars = sum(run["usage"].values()), _dollars(run["usage"])
     row: Row = {
         "key": f"gpt-4-{method}-{run['idx']}",
@@ -93,8 +93,8 @@ def _row(run: Mapping[str, Any], puzzle: str) -> Row:
         "problem": puzzle,
         "model": "gpt-4",
         "evaluator_model": "",
-        "given": given,
-        "settings": effective_settings(method, task, given),
+        "given": settings,
+        "settings": effective_settings(method, task, settings),
         "answer": answer,
         "candidates": outputs,
         "score": scores("game24", puzzle, [answer], None)[0],

@@ -63,12 +63,12 @@ class FirstStep(NamedTuple):
 
 def first_steps(problem: str, tree: Tree) -> list[FirstStep]:
     """Returns the first steps of a Game of 24 search, in order."""
-    found: list[FirstStep] = []
+    steps: list[FirstStep] = []
     for thought in tree.values():
         if thought["parent"] == ROOT:
             before = sum("caused_by" in tree[key] for key in _firsts(tree, thought["id"]))
-            found.append(FirstStep(before, not reachable(problem, [thought["text"]])))
-    return found
+            steps.append(FirstStep(before, not reachable(problem, [thought["text"]])))
+    return steps
 
 
 def _firsts(tree: Tree, key: str) -> Sequence[str]:

@@ -22,7 +22,7 @@ class QuestionDraft(NamedTuple):
 
     question: str
     references: tuple[Reference, ...]
-    asked: Asked
+    wanted: Asked
 
 
 class DraftBuilder:
@@ -53,10 +53,10 @@ class DraftBuilder:
         among = self.all if domain is None else domain
         pool = sorted(among - set(self.objects))
         at = self.rng.choice(pool) if pool else -1
-        found = unique_description(self.scene, at, among, self.rng, hidden) if pool else None
-        if found is None:
+        reference = unique_description(self.scene, at, among, self.rng, hidden) if pool else None
+        if reference is None:
             raise DeadEnd
-        return self.add(replace(found, links=links), at)
+        return self.add(replace(reference, links=links), at)
 
     def targets(self, count: int, hidden: Words = frozenset()) -> list[int]:
         """Adds several such references; all are drawn, whether or not one leads nowhere.
@@ -64,13 +64,13 @@ class DraftBuilder:
         Raises:
             DeadEnd: One of them does.
         """
-        found: list[int] = []
+        places: list[int] = []
         for _ in range(count):
             with suppress(DeadEnd):
-                found.append(self.target(hidden))
-        if len(found) < count:
+                places.append(self.target(hidden))
+        if len(places) < count:
             raise DeadEnd
-        return found
+        return places
 
     def add(self, reference: Reference, at: int = -1) -> int:
         self.references.append(reference)

@@ -66,21 +66,21 @@ class Asked(NamedTuple):
     asks: tuple[Ask, ...]
 
 
-def answer(scene: Scene, references: tuple[Reference, ...], asked: Asked) -> str:
+def answer(scene: Scene, references: tuple[Reference, ...], wanted: Asked) -> str:
     """Returns the answer: yes or no, digits, a word in lower case.
 
     Raises:
         NotUnique: A reference that must mean one object does not.
         ValueError: A difference is negative, or a part or color is not as the question presumes.
     """
-    values = [_asked(scene, references, each) for each in asked.asks]
-    match asked.join:
+    values = [_asked(scene, references, each) for each in wanted.asks]
+    match wanted.join:
         case None:
             result = values[0]
         case "sum":
             result = sum(values)
         case "more_by" | "fewer_by":
-            first, second = values if asked.join == "more_by" else reversed(values)
+            first, second = values if wanted.join == "more_by" else reversed(values)
             if first < second:
                 raise ValueError("the difference is negative")
             result = first - second
@@ -98,22 +98,22 @@ def answer(scene: Scene, references: tuple[Reference, ...], asked: Asked) -> str
 def referents(scene: Scene, references: tuple[Reference, ...], at: int) -> frozenset[int]:
     """Returns the objects that reference `at` means."""
     reference, table = references[at], scene.relationships
-    found = set(matching(scene, reference))
+    objects = set(matching(scene, reference))
     for name, other in reference.links:
-        found &= set(table[name][sole_referent(scene, references, other)])
+        objects &= set(table[name][sole_referent(scene, references, other)])
     if reference.same:
         attribute, part, other = reference.same
         it = sole_referent(scene, references, other)
         wanted = attribute_of(scene.objects[it], attribute, part)
-        found &= {
+        objects &= {
             i for i, o in enumerate(scene.objects) if attribute_of(o, attribute, part) == wanted
         }
-        found.discard(it)
+        objects.discard(it)
     if reference.like:
         a, b, c = (sole_referent(scene, references, each) for each in reference.like)
         names = [name for name, rows in table.items() if b in rows[a]]
-        found &= {i for i in found if names and all(i in table[name][c] for name in names)}
-    return frozenset(found)
+        objects &= {i for i in objects if names and all(i in table[name][c] for name in names)}
+    return frozenset(objects)
 
 
 def matching(scene: Scene, reference: Reference) -> frozenset[int]:
@@ -123,10 +123,10 @@ def matching(scene: Scene, reference: Reference) -> frozenset[int]:
 
 def sole_referent(scene: Scene, references: tuple[Reference, ...], at: int) -> int:
     """Returns the one object that reference `at` means."""
-    found = referents(scene, references, at)
-    if len(found) != 1:
-        raise NotUnique(f"reference {at} means {len(found)} objects")
-    return next(iter(found))
+    objects = referents(scene, references, at)
+    if len(objects) != 1:
+        raise NotUnique(f"reference {at} means {len(objects)} objects")
+    return next(iter(objects))
 
 
 def attribute_of(each: SceneObject, attribute: str, part: str | None) -> Any:
@@ -155,8 +155,8 @@ def _fits(each: SceneObject, reference: Reference) -> bool:
 
 def _asked(scene: Scene, references: tuple[Reference, ...], ask: Ask) -> Any:
     if ask.kind in ("count", "exist"):
-        found = referents(scene, references, ask.of)
-        return len(found) if ask.kind == "count" else bool(found)
+        objects = referents(scene, references, ask.of)
+        return len(objects) if ask.kind == "count" else bool(objects)
     it = scene.objects[sole_referent(scene, references, ask.of)]
     if ask.kind == "part":
         names = [name for name, part in it.parts.items() if part.color == ask.what]

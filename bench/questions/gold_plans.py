@@ -13,9 +13,9 @@ _JOINS = {
 _DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
-def gold_plan(references: tuple[Reference, ...], asked: Asked) -> tuple[str, ...]:
+def gold_plan(references: tuple[Reference, ...], wanted: Asked) -> tuple[str, ...]:
     """Returns the plan's lines, the last of which assigns `ans`."""
-    return _PlanWriter(references).plan(asked)
+    return _PlanWriter(references).plan(wanted)
 
 
 class _PlanWriter:
@@ -25,14 +25,14 @@ class _PlanWriter:
         self.used: Counter[str] = Counter()
         self.known: dict[int, str] = {}
 
-    def plan(self, asked: Asked) -> tuple[str, ...]:
-        if asked.join is None:
-            self.ask("ans", asked.asks[0])
+    def plan(self, wanted: Asked) -> tuple[str, ...]:
+        if wanted.join is None:
+            self.ask("ans", wanted.asks[0])
             return tuple(self.lines)
-        names = [self.ask(None, each) for each in asked.asks]
-        if asked.join == "fewer_by":
+        names = [self.ask(None, each) for each in wanted.asks]
+        if wanted.join == "fewer_by":
             names.reverse()
-        self.step(f"{_JOINS[asked.join]}({','.join(names)})", "ans")
+        self.step(f"{_JOINS[wanted.join]}({','.join(names)})", "ans")
         return tuple(self.lines)
 
     def step(self, call: str, name: str) -> str:
@@ -89,12 +89,12 @@ class _PlanWriter:
         it = self.reference(other)
         value = self.query(it, attribute, part, _VARIABLES.get(attribute, attribute))
         if attribute == "category":
-            found = self.step(f"filter_category({value},all_obj)", "obj")
+            step = self.step(f"filter_category({value},all_obj)", "obj")
         else:
             words = f'{value},"{part}"' if part else value
-            found = self.step(f"filter_part([{words}],all_obj)", "obj")
-        found = self.write_filters(each, found)
-        return self.step(f"exclude_object({it},{found})", "obj")
+            step = self.step(f"filter_part([{words}],all_obj)", "obj")
+        step = self.write_filters(each, step)
+        return self.step(f"exclude_object({it},{step})", "obj")
 
     def write_filters(self, each: Reference, source: str) -> str:
         words = list(each.attributes)

@@ -94,11 +94,11 @@ def _asked_of_one(
         part = d.rng.choice(sorted(has))
     _refuse(part in words_of(d.references[at]))
     it = d.text(at)
-    asked = {
+    phrases = {
         "color": f"what is the color of the {_counted(has, part)} of {it}?",
         "number": f"how many {plural(part)} does {it} have?",
     }
-    return d.draft(asked[kind], Ask(kind, at, part))
+    return d.draft(phrases[kind], Ask(kind, at, part))
 
 
 def _counted(has: Mapping[str, Part], part: str) -> str:

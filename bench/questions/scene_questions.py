@@ -73,7 +73,7 @@ def generate(style: Style, kind: Type, count: int, seed: int) -> list[SceneQuest
         InputError: No further question was found in `MOST_TRIES` draws.
     """
     rng = Random(f"{style} {kind} {seed}")
-    given: Counter[str] = Counter()
+    golds: Counter[str] = Counter()
     questions: list[SceneQuestion] = []
     tries = 0
     while len(questions) < count:
@@ -83,18 +83,18 @@ def generate(style: Style, kind: Type, count: int, seed: int) -> list[SceneQuest
         scene = random_scene(style, rng)
         made = draft(kind, scene, rng)
         gold = made and checked_answer(scene, made)
-        if not made or not gold or is_overused(given, gold, style):
+        if not made or not gold or is_overused(golds, gold, style):
             continue
-        given[gold] += 1
+        golds[gold] += 1
         tries = 0
-        plan = gold_plan(made.references, made.asked)
+        plan = gold_plan(made.references, made.wanted)
         name = f"{style}-{kind}-{seed}-{len(questions):04d}"
         known = (name, style, kind, scene.to_json(), made.question, gold, plan)
         questions.append(SceneQuestion(*known))
     return questions
 
 
-def is_overused(given: Mapping[str, int], gold: str, style: Style) -> bool:
+def is_overused(golds: Mapping[str, int], gold: str, style: Style) -> bool:
     """Whether one more question with this answer would upset the balance.
 
     The rule of CLEVR's generator with PTR's share: an answer waits while it is given more than 1.1
@@ -102,12 +102,12 @@ def is_overused(given: Mapping[str, int], gold: str, style: Style) -> bool:
     as the median answer, counted as at least 5. A rare answer waits, too, while it would pull the
     median down so far that another one is over.
     """
-    counts = sorted(given.values())
+    counts = sorted(golds.values())
     second = counts[-2] if len(counts) > 1 else 0
-    mine = given.get(gold, 0)
+    mine = golds.get(gold, 0)
     if mine > 1.1 * second or mine > _most_allowed(counts, style):
         return True
-    after = sorted({**given, gold: mine + 1}.values())
+    after = sorted({**golds, gold: mine + 1}.values())
     return after[-1] > _most_allowed(after, style) + 1
 
 
@@ -119,7 +119,7 @@ def _most_allowed(counts: Sequence[int], style: Style) -> float:
 def checked_answer(scene: Scene, made: QuestionDraft) -> str | None:
     """Returns the answer of a draft that meets every constraint; else None."""
     try:
-        gold = answer(scene, made.references, made.asked)
+        gold = answer(scene, made.references, made.wanted)
     except (NotUnique, ValueError):
         return None
     sound = (
@@ -135,13 +135,13 @@ def _distinct(scene: Scene, made: QuestionDraft) -> bool:
     """Whether the references that mean one object mean different ones."""
     single = {other for each in made.references for _, other in each.links}
     single |= {other for each in made.references for other in each.like or ()}
-    single |= {ask.of for ask in made.asked.asks if ask.kind not in ("count", "exist")}
-    found = [referents(scene, made.references, at) for at in sorted(single)]
-    return len(set(found)) == len(found)
+    single |= {ask.of for ask in made.wanted.asks if ask.kind not in ("count", "exist")}
+    objects = [referents(scene, made.references, at) for at in sorted(single)]
+    return len(set(objects)) == len(objects)
 
 
 def _plan_answers(scene: Scene, made: QuestionDraft, gold: str) -> bool:
-    plan = gold_plan(made.references, made.asked)
+    plan = gold_plan(made.references, made.wanted)
     return judge(scene, None, plan, _RULES).answer == gold
 
 
@@ -151,7 +151,7 @@ def _without_a_relation(made: QuestionDraft) -> Iterator[QuestionDraft]:
     Whether there is any object among more objects is never "no" where it was "yes": such a question
     is not held to its outermost relation, or every answer would be "no".
     """
-    (first, *_) = made.asked.asks
+    (first, *_) = made.wanted.asks
     for at, each in enumerate(made.references):
         if first.kind == "exist" and at == first.of:
             continue
@@ -168,6 +168,6 @@ def _without_a_relation(made: QuestionDraft) -> Iterator[QuestionDraft]:
 
 def _changes_answer(scene: Scene, without: QuestionDraft, gold: str) -> bool:
     try:
-        return answer(scene, without.references, without.asked) != gold
+        return answer(scene, without.references, without.wanted) != gold
     except (NotUnique, ValueError):
         return True

@@ -58,8 +58,8 @@ class RequestRecorder(AsyncCallbackHandler):
     ) -> None:
         """Notes one request."""
         parameters = more.get("invocation_params", {})
-        given = {name: parameters[name] for name in SENT if parameters.get(name) is not None}
-        self.requests.append({"messages": convert_to_openai_messages(messages[0]), **given})
+        sampling = {name: parameters[name] for name in SENT if parameters.get(name) is not None}
+        self.requests.append({"messages": convert_to_openai_messages(messages[0]), **sampling})
 
 
 def searches(requests: int) -> Mapping[str, MeasuredSearch]:
@@ -104,9 +104,9 @@ async def timed_search(wanted: MeasuredSearch) -> tuple[Sequence[dict[str, Any]]
     graph = tg.build(wanted.method, task=wanted.task, model="local")
     recorder = RequestRecorder()
     config: Any = {"callbacks": [recorder]}
-    asked = [{"problem": problem} for problem in wanted.problems]
+    inputs = [{"problem": problem} for problem in wanted.problems]
     began = time.perf_counter()
-    await asyncio.gather(*(graph.ainvoke(x, config, context=wanted.settings) for x in asked))
+    await asyncio.gather(*(graph.ainvoke(x, config, context=wanted.settings) for x in inputs))
     return recorder.requests, time.perf_counter() - began
 
 

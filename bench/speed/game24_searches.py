@@ -191,6 +191,6 @@ class PlainLoop:
         values: dict[str, float] = {}
         lines = ["\n".join(thought["text"] for thought in path) for path in candidates]
         for line, each in zip(lines, judged, strict=True):
-            asked = self._values[each.prompt.user] if isinstance(each, Question) else each.value
-            values.setdefault(line, asked)
+            value = self._values[each.prompt.user] if isinstance(each, Question) else each.value
+            values.setdefault(line, value)
         return [values.pop(line, 0.0) for line in lines]

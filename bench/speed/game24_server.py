@@ -33,12 +33,12 @@ OPERATIONS = {"+": operator.add, "*": operator.mul, "-": operator.sub, "/": oper
 def answer(prompt: str) -> str:
     """Returns the text of every choice."""
     last = prompt.rstrip().rpartition("\n")[2]
-    asked = prompt.rpartition("Input: ")[2]
+    problem = prompt.rpartition("Input: ")[2]
     if last == "Possible next steps:":
-        return proposals(_hand(asked.partition("\n")[0]))
+        return proposals(_hand(problem.partition("\n")[0]))
     if "Evaluate if given numbers can reach 24" in prompt:
         return "sure" if solvable(_hand(last)) else "impossible"
-    puzzle, finished, steps = asked.partition("\nSteps:\n")
+    puzzle, finished, steps = problem.partition("\nSteps:\n")
     if not finished or "give a judgement" in prompt:
         return "sure"
     return f"Answer: {composed(puzzle, steps.strip().splitlines())} = 24"

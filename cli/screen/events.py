@@ -9,7 +9,7 @@ from thoughtgraph.cli.labels import labels
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.tree import ROOT, Thought, Tree
 
-LONGEST = 300
+LONGEST_QUOTE = 300
 """Characters of a thought that a line quotes (ours)."""
 SHORT = 200
 """Characters of a reason that a line quotes (ours)."""
@@ -36,7 +36,7 @@ def quote(tree: Tree, key: str, problem: str) -> str:
         words = labels(tree, [key])[key]
     else:
         words = text.headline(problem) if key == ROOT else ""
-    return f"{key}: {text.short(words, LONGEST)}"
+    return f"{key}: {text.short(words, LONGEST_QUOTE)}"
 
 
 def event_lines(events: Sequence[ThoughtEvent], tree: Tree, problem: str) -> Iterator[Event]:
@@ -50,7 +50,7 @@ def event_lines(events: Sequence[ThoughtEvent], tree: Tree, problem: str) -> Ite
         for event in alike:
             if event["event"] == "made":
                 key, parent = event["id"], event["parent"]
-                words = f"{key}: {text.short(named[key], LONGEST)} (from {parent})"
+                words = f"{key}: {text.short(named[key], LONGEST_QUOTE)} (from {parent})"
             else:
                 words = _words(event, tree, problem)
             if words:
@@ -65,12 +65,12 @@ def _words(event: ThoughtEvent, tree: Tree, problem: str) -> str:
         case "judged":
             return f"{key}: {text.value(event['value'])}{note and f' ({note})'}"
         case "called" if event["observation"]:
-            seen = text.short(text.observation_text(thought), LONGEST)
+            seen = text.short(text.observation_text(thought), LONGEST_QUOTE)
             price = f" (cost {text.value(thought['price'])})" if "price" in thought else ""
             return f"{key}: {'failed: ' if event['failed'] else ''}{seen}{price}"
         case "checked":
             why = text.short(event["note"].removeprefix(REJECTED), SHORT)
-            return f"{key}: {text.short(thought.get('answer') or '', LONGEST)} ({why})"
+            return f"{key}: {text.short(thought.get('answer') or '', LONGEST_QUOTE)} ({why})"
         case "pruned":
             return f"{key}: {note}"
         case "selected":

@@ -112,10 +112,10 @@ class LiveScreen:
             len(wrapped(label, column.label)) if row.key else 1
             for row, label, column in zip(shown, words, columns, strict=True)
         ]
-        given = lines_per_row(wanted, room)
+        heights = lines_per_row(wanted, room)
         deeper = [*(len(row.guides) for row in shown[1:]), 0]
         lines: list[Text] = []
-        for at, (row, column, most) in enumerate(zip(shown, columns, given, strict=True)):
+        for at, (row, column, most) in enumerate(zip(shown, columns, heights, strict=True)):
             # On one line, what the steps gave must stay in sight.
             label = words[at] if most > 1 else self._words(row, briefs[at], STEPS_WIDTH)
             parent = len(row.guides) < deeper[at]

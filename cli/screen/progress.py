@@ -34,7 +34,7 @@ class Slot(NamedTuple):
 
 def slots_of(report: object) -> list[Slot]:
     """Returns what llama.cpp's `/slots` says of the completions it is working on."""
-    found: list[Slot] = []
+    slots: list[Slot] = []
     for slot in report if isinstance(report, list) else ():
         try:
             if not slot["is_processing"]:
@@ -44,8 +44,8 @@ def slots_of(report: object) -> list[Slot]:
             read = int(slot["n_prompt_tokens_cache"]) + int(slot["n_prompt_tokens_processed"])
         except (KeyError, TypeError, ValueError):
             continue
-        found.append(Slot(read, written, written + max(0, left)))
-    return found
+        slots.append(Slot(read, written, written + max(0, left)))
+    return slots
 
 
 Report = Callable[[Sequence[Slot]], None]
@@ -59,15 +59,15 @@ async def follow(ports: Sequence[ChatPort], report: Report) -> None:
         return
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         while True:
-            found: list[Slot] = []
+            slots: list[Slot] = []
             for address, key in keys.items():
                 shown = {"Authorization": f"Bearer {key}"}
                 try:
                     answer = await client.get(f"{address.removesuffix('/v1')}/slots", headers=shown)
-                    found += slots_of(answer.json())
+                    slots += slots_of(answer.json())
                 except (httpx.HTTPError, ValueError):
                     continue
-            report(found)
+            report(slots)
             await asyncio.sleep(EVERY)
 
 

@@ -80,7 +80,7 @@ def page(results: Sequence[StoredResult]) -> str:
         "data": _json(payload(results)),
         "script": script,
     }
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], _asset("page.html"))
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], _asset("page.html"))
 
 
 def _policy(style: str, *scripts: str) -> str:
@@ -239,10 +239,10 @@ def _that_made(thought: Thought, sent: Mapping[str, Sequence[SentPrompt]]) -> It
     made = thought.get("created_by", {})
     for each in sent.get(thought.get("parent") or "", ()):
         if made.get("node") in ENDS:
-            asked = each["role"] == made["node"]
+            same_role = each["role"] == made["node"]
         else:
-            asked = each["role"] in MAKING and each["expansion"] == made.get("expansion", 0)
-        if asked:
+            same_role = each["role"] in MAKING and each["expansion"] == made.get("expansion", 0)
+        if same_role:
             yield each
 
 

@@ -95,8 +95,8 @@ def needs_of(method: str) -> str:
     """Returns in words what a method needs of a task, with the settings of the first it takes."""
     taken = next(task for task in registry.TASKS if fit(method, task) is not None)
     settings = effective_settings(method, registry.task(taken))
-    needed = registry.settings(method).model_construct(**settings).needs()
-    return ", ".join(dict.fromkeys(NEEDS[each.__name__] for each in needed))
+    needs = registry.settings(method).model_construct(**settings).needs()
+    return ", ".join(dict.fromkeys(NEEDS[each.__name__] for each in needs))
 
 
 def settings(*methods: str) -> str:
@@ -119,7 +119,7 @@ def settings(*methods: str) -> str:
 def common_settings() -> str:
     """Returns the settings that methods of several pages share."""
     texts = [page.read_text(encoding="utf-8") for page in METHOD_PAGES.glob("*.md")]
-    pages = [set(found[1].split()) for text in texts if (found := _LISTED.search(text))]
+    pages = [set(match[1].split()) for text in texts if (match := _LISTED.search(text))]
     rows = [
         (code(setting.name), *setting.cells(), _families(of))
         for setting, of in _settings().items()
@@ -160,14 +160,14 @@ def _setting(name: str, info: FieldInfo) -> Setting:
 @cache
 def _settings() -> Mapping[Setting, Sequence[str]]:
     """Returns the settings that not every method has, with the methods that have them."""
-    found: dict[Setting, list[str]] = {}
+    methods: dict[Setting, list[str]] = {}
     shared = {_setting(name, info) for name, info in Settings.model_fields.items()}
     for method in registry.METHODS:
         for name, info in registry.settings(method).model_fields.items():
             setting = _setting(name, info)
             if name not in CHOICES and setting not in shared:
-                found.setdefault(setting, []).append(method)
-    return found
+                methods.setdefault(setting, []).append(method)
+    return methods
 
 
 def _of(some: Sequence[str], methods: Sequence[str]) -> str:

@@ -29,38 +29,38 @@ def line_name(entry: Entry) -> str:
     """Returns what the comparison calls a line, which tells its settings."""
     compared = suite("comparison")
     # Where the pages are is said by whoever runs it, not by the suite.
-    given = {name: value for name, value in entry.given.items() if name != "corpus"}
+    settings = {name: value for name, value in entry.given.items() if name != "corpus"}
     for line in compared.rows:
         ids = [part.id for part in compared.parts_of(line)]
         told = line.method, line.settings, line.oracle
-        if told == (entry.method, given, entry.oracle) and entry.data in ids:
+        if told == (entry.method, settings, entry.oracle) and entry.data in ids:
             return line.name
     return entry.name
 
 
-def _beside_votes(found: EqualCost) -> str:
+def _beside_votes(costs: EqualCost) -> str:
     """Returns how a line does against the votes that cost as much, by the rules of the page."""
-    verdict = judged(found.comparison)
-    if found.entry.oracle:
+    verdict = judged(costs.comparison)
+    if costs.entry.oracle:
         verdict = "oracle"
-    elif found.dearer and verdict in {"wins", "a tie"}:
+    elif costs.dearer and verdict in {"wins", "a tie"}:
         verdict = "costs more"
-    return f"{_difference(found.comparison)}, {verdict}"
+    return f"{_difference(costs.comparison)}, {verdict}"
 
 
-def judged(found: Comparison) -> str:
+def judged(comparison: Comparison) -> str:
     """Returns what docs/results.md calls a difference."""
-    low, high = found.interval
-    if found.problems < ENOUGH:
+    low, high = comparison.interval
+    if comparison.problems < ENOUGH:
         return "too few"
     if low > 0:
         return "wins"
     return "loses" if high < 0 else "a tie"
 
 
-def _difference(found: Comparison) -> str:
-    low, high = found.interval
-    return f"{found.difference:+.0%} ({low:+.0%}, {high:+.0%})"
+def _difference(comparison: Comparison) -> str:
+    low, high = comparison.interval
+    return f"{comparison.difference:+.0%} ({low:+.0%}, {high:+.0%})"
 
 
 def _measured(entry: Entry) -> tuple[str, str]:

@@ -61,10 +61,10 @@ def colours() -> dict[str, tuple[float, ...]]:
 
 
 def _draw(axes: Any, name: str, lines: Sequence[Entry]) -> None:
-    found = {line_name(each): each for each in lines if each.scores}
-    shown = {name: colour for name, colour in colours().items() if name in found}
+    drawn = {line_name(each): each for each in lines if each.scores}
+    shown = {name: colour for name, colour in colours().items() if name in drawn}
     axes.set_prop_cycle(color=list(shown.values()))
-    score_against_tokens(axes, {name: found[name] for name in shown}, ENOUGH)
+    score_against_tokens(axes, {name: drawn[name] for name in shown}, ENOUGH)
     if votes := votes_of(lines):
         line = vote_line(votes)
         axes.plot(

@@ -30,9 +30,9 @@ FONTS = re.compile(r"@font-face \{.*?\}", re.S)
 
 def picture() -> str:
     """Returns the picture as SVG."""
-    given = worked_searches.search(SEARCH).result
-    usage = {**given["usage"], "seconds": 0.0, "dollars": 0.0}
-    result: dict[str, Any] = {**given, "usage": usage, "prices": {}}
+    finished = worked_searches.search(SEARCH).result
+    usage = {**finished["usage"], "seconds": 0.0, "dollars": 0.0}
+    result: dict[str, Any] = {**finished, "usage": usage, "prices": {}}
     console = Console(
         record=True,
         file=io.StringIO(),

@@ -39,7 +39,7 @@ class Search:
     result: Mapping[str, Any]
     """What the graph returned."""
     calls: Sequence[Call]
-    given: Mapping[str, Any]
+    source: Mapping[str, Any]
     """What its file says."""
 
 
@@ -51,8 +51,8 @@ def search(name: str, method: str = "") -> Search:
         name: The file.
         method: Another method that its script serves too; empty: the file's own.
     """
-    given, asked = _given(name), ScriptedChat(reply=script(name))
-    return Search(run(name, method or given["method"], asked), asked.seen, given)
+    known, model = _given(name), ScriptedChat(reply=script(name))
+    return Search(run(name, method or known["method"], model), model.seen, known)
 
 
 def script(name: str) -> Reply:
@@ -69,17 +69,17 @@ def run(name: str, method: str, model: ScriptedChat) -> Mapping[str, Any]:
         method: The method, with the settings that the file has for it.
         model: The model to ask.
     """
-    given = _given(name)
-    own = given.get("settings_of", {}).get(method, {})
-    settings = {**given.get("settings", {}), **own, "seed": 0}
+    known = _given(name)
+    own = known.get("settings_of", {}).get(method, {})
+    settings = {**known.get("settings", {}), **own, "seed": 0}
     # A corpus is named as it is seen from the checkout, so that no page shows a folder of ours.
     with chdir(ROOT_FOLDER):
         return tg.solve(
-            given["problem"],
-            task=given["task"],
+            known["problem"],
+            task=known["task"],
             method=method,
             model=model,
-            oracle=_oracle(given.get("oracle")),
+            oracle=_oracle(known.get("oracle")),
             **settings,
         )
 
@@ -119,8 +119,8 @@ def names() -> list[str]:
 
 def methods_of(name: str) -> list[str]:
     """Returns the methods that the script of a file serves, its own first."""
-    given = _given(name)
-    return [given["method"], *given.get("also", [])]
+    known = _given(name)
+    return [known["method"], *known.get("also", [])]
 
 
 def _given(name: str) -> dict[str, Any]:
@@ -130,8 +130,8 @@ def _given(name: str) -> dict[str, Any]:
 def outline(name: str) -> str:
     """Returns a search as text: the problem, a line a thought, then answer, end and requests."""
     done = search(name)
-    asked = f"{PROBLEM}{text.headline(done.result['problem'])}"
-    problem = textwrap.wrap(asked, WIDTH, subsequent_indent=" " * len(PROBLEM))
+    headline = f"{PROBLEM}{text.headline(done.result['problem'])}"
+    problem = textwrap.wrap(headline, WIDTH, subsequent_indent=" " * len(PROBLEM))
     lines = [_cut(line) for line in _branches(done.result["tree"])]
     return "\n".join(["```text", *problem, "", *lines, "", *_ending(done), "```"])
 
@@ -142,11 +142,11 @@ def _cut(line: str) -> str:
 
 def framed(name: str) -> str:
     """Returns the same for the site: with the page of the tree below, to click through."""
-    asked = text.headline(search(name).result["problem"])
+    question = text.headline(search(name).result["problem"])
     return f"""{outline(name)}
 
 ```{{raw}} html
-<iframe class="tree" src="../../trees/{name}.html" title="The search tree of: {escape(asked)}"
+<iframe class="tree" src="../../trees/{name}.html" title="The search tree of: {escape(question)}"
  loading="lazy"></iframe>
 <p><a href="../../trees/{name}.html">The tree as a page of its own</a></p>
 ```"""

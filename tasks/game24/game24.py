@@ -231,7 +231,7 @@ def _as_turns(text: str, cue: str) -> Prompt:
     for block in blocks[:-1]:
         question, _, reply = block.partition(cue)
         # A cue for the answer belongs to the answer, one on its own line to the question.
-        asked, replied = (cue, "") if cue.endswith("\n") else ("", cue)
-        shown.append((f"Input: {question}{asked}".rstrip(), f"{replied}{reply}".strip()))
+        cue_turn, replied = (cue, "") if cue.endswith("\n") else ("", cue)
+        shown.append((f"Input: {question}{cue_turn}".rstrip(), f"{replied}{reply}".strip()))
     asked_now = f"Input: {blocks[-1]}".rstrip()
     return Prompt(asked_now, system=instruction.strip() or None, examples=tuple(shown))

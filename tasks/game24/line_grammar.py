@@ -16,7 +16,7 @@ BRACKETS = 3
 """Nested brackets of an answer; four numbers need no more."""
 LINES = 8
 """Lines before a verdict (ours): the prompt's longest example has four."""
-LONGEST = 120
+LONGEST_LINE = 120
 """Longest such line (ours)."""
 
 
@@ -60,5 +60,5 @@ def answer() -> str:
 def verdict(*words: str) -> str:
     """Returns the grammar of a verdict: lines of reasoning, then one of the words."""
     return grammar(
-        f"line{{0,{LINES}}} {one_of(words)}", line=f'[-0-9(A-Z] [^\\n]{{0,{LONGEST}}} "\\n"'
+        f"line{{0,{LINES}}} {one_of(words)}", line=f'[-0-9(A-Z] [^\\n]{{0,{LONGEST_LINE}}} "\\n"'
     )

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from thoughtgraph.tools.scenes.scene_tools import TOOLS
 from thoughtgraph.tools.scenes.values import LARGEST, PlanError
-from thoughtgraph.tools.scenes.vocabulary import LONGEST
+from thoughtgraph.tools.scenes.vocabulary import LONGEST_WORD
 
 ALL = "all_obj"
 """The name of all objects of the scene: predefined, read-only."""
@@ -192,7 +192,7 @@ def _atom(node: ast.expr) -> Constant | Name:
         raise PlanError("E_STMT", "an argument is a name, a text, a number or a list of them")
     value = node.value
     if type(value) is str and node.kind is None:
-        if len(value) > LONGEST:
+        if len(value) > LONGEST_WORD:
             raise PlanError("E_LIMIT", f"a text of {len(value)} letters is too long")
         return value
     if type(value) is int:

@@ -43,22 +43,22 @@ class Asking:
 
     def read(self, text: str) -> str:
         """Returns the question; as JSON where it names a database of a folder."""
-        given: Any = {"question": text}
+        parsed: Any = {"question": text}
         if text.lstrip().startswith("{"):
             try:
-                given = json.loads(text)
+                parsed = json.loads(text)
             except (ValueError, RecursionError):
-                given = {}
-        question, name = given.get("question"), given.get("database", "")
+                parsed = {}
+        question, name = parsed.get("question"), parsed.get("database", "")
         if not (isinstance(question, str) and question.strip() and isinstance(name, str)):
             raise ProblemError(f"this is no question; write one such as {EXAMPLE!r}")
         if len(question) > LONGEST_QUESTION:
             raise ProblemError(f"a question is too long; write at most {LONGEST_QUESTION} letters")
         if name and not _NAME.fullmatch(name):
             raise ProblemError("a database in a problem is one of a folder; write its name alone")
-        asked = {"question": question.strip(), "database": name}
-        plain = not name and not asked["question"].startswith("{")
-        return asked["question"] if plain else json.dumps(asked, ensure_ascii=False)
+        problem = {"question": question.strip(), "database": name}
+        plain = not name and not problem["question"].startswith("{")
+        return problem["question"] if plain else json.dumps(problem, ensure_ascii=False)
 
     def question_of(self, problem: str) -> str:
         """Returns the question alone."""
@@ -92,14 +92,14 @@ class Asking:
         Raises:
             InputError: It was not: whoever shows a stored run opens none.
         """
-        if (found := self._open.get(self._place(problem, options))) is None:
+        if (database := self._open.get(self._place(problem, options))) is None:
             raise InputError("the database is not open; solve the problem again")
-        return found
+        return database
 
     def _place(self, problem: str, options: Options) -> tuple[str, str]:
         # What stands in a thread may be a client's: the name is checked again.
-        asked = self.read(problem)
-        name = json.loads(asked)["database"] if asked.startswith("{") else ""
+        canonical = self.read(problem)
+        name = json.loads(canonical)["database"] if canonical.startswith("{") else ""
         place = str(options.get("database", ""))
         if self._offered is not None:
             place = self._offered.get(place or next(iter(self._offered), ""), "")
@@ -141,15 +141,15 @@ class Asking:
 
     async def plausible(self, problem: str, answer: str, options: Options) -> Verdict:
         """Says whether an answer runs and returns rows; the label shows them, or says why not."""
-        found = await self._ran(problem, answer, options)
-        if isinstance(found, QueryError):
-            return Verdict(0.0, f"fails: {found}")
-        return Verdict(float(bool(found.rows)), found.shown(SHOWN))
+        outcome = await self._ran(problem, answer, options)
+        if isinstance(outcome, QueryError):
+            return Verdict(0.0, f"fails: {outcome}")
+        return Verdict(float(bool(outcome.rows)), outcome.shown(SHOWN))
 
     async def same(self, problem: str, answer: str, options: Options) -> str | None:
         """Returns a digest of the rows that an answer returns; empty without rows."""
-        found = await self._ran(problem, answer, options)
-        return None if isinstance(found, QueryError) else await asyncio.to_thread(form, found)
+        outcome = await self._ran(problem, answer, options)
+        return None if isinstance(outcome, QueryError) else await asyncio.to_thread(form, outcome)
 
     def score(
         self, problem: str, answer: str, gold: str, options: Options, *, subset: bool = False
@@ -164,9 +164,9 @@ class Asking:
             subset: Whether columns beyond the gold ones are allowed.
         """
         database = open_database(*self._place(problem, options))
-        found = database.run_now(answer, SCORING)
+        outcome = database.run_now(answer, SCORING)
         accepted = (database.run_now(each, SCORING) for each in json.loads(gold))
         return float(
-            isinstance(found, Rows)
-            and any(isinstance(e, Rows) and matches(found, e, more=subset) for e in accepted)
+            isinstance(outcome, Rows)
+            and any(isinstance(e, Rows) and matches(outcome, e, more=subset) for e in accepted)
         )

@@ -55,8 +55,8 @@ def parts_in(text: str) -> list[Part]:
             going_on = True
         elif going_on := going_on and bool(line.strip()) and "```" not in line:
             written[-1][1].append(line)
-    found = (Part(name, _one_line("\n".join(lines))) for name, lines in written)
-    return [part for part in found if part.query]
+    parts = (Part(name, _one_line("\n".join(lines))) for name, lines in written)
+    return [part for part in parts if part.query]
 
 
 def part_of(text: str) -> Part:
@@ -86,7 +86,7 @@ def _goes_on(lines: Sequence[str]) -> bool:
 
 
 def _one_line(text: str) -> str:
-    plain = _COMMENT.sub(lambda found: found[1] or "", text)
+    plain = _COMMENT.sub(lambda match: match[1] or "", text)
     query = _stripped(" ".join(plain.split()))
     # As a part of a chain it gets brackets anyway, and SQLite takes no second ones.
     return query[1:-1].strip() if _closing(query) == len(query) - 1 else query

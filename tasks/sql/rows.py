@@ -14,24 +14,24 @@ MOST = 1_000
 Column = tuple[str, ...]
 
 
-def form(found: Rows) -> str:
+def form(rows: Rows) -> str:
     """Returns a digest that equal results share; empty where there are no rows.
 
     Where the query orders its rows, so are they compared.
     """
-    return _digest(_columns(found), ordered=found.ordered) if found.rows else ""
+    return _digest(_columns(rows), ordered=rows.ordered) if rows.rows else ""
 
 
-def matches(found: Rows, gold: Rows, *, more: bool = False) -> bool:
+def matches(rows: Rows, gold: Rows, *, more: bool = False) -> bool:
     """Returns whether a result is the gold one; rows are in its order where its query orders.
 
     Args:
-        found: The result.
+        rows: The result.
         gold: What it should be.
         more: Whether columns beyond the gold ones are allowed.
     """
-    own, wanted = _columns(found), _columns(gold)
-    if len(found.rows) != len(gold.rows) or len(own) < len(wanted):
+    own, wanted = _columns(rows), _columns(gold)
+    if len(rows.rows) != len(gold.rows) or len(own) < len(wanted):
         return False
     if len(own) > len(wanted) and not more:
         return False
@@ -42,8 +42,8 @@ def matches(found: Rows, gold: Rows, *, more: bool = False) -> bool:
     return any(_digest(columns, ordered=gold.ordered) == target for columns in chosen)
 
 
-def _columns(found: Rows) -> list[Column]:
-    return [tuple(_plain(row[at]) for row in found.rows) for at in range(len(found.columns))]
+def _columns(rows: Rows) -> list[Column]:
+    return [tuple(_plain(row[at]) for row in rows.rows) for at in range(len(rows.columns))]
 
 
 def _plain(value: Any) -> str:

@@ -74,12 +74,12 @@ class Sql(Acting):
         self, problem: str, path: Path, options: Options
     ) -> Question[Verdict] | Verdict:
         """Returns 0 for a part that fails; what to ask the model about one that returns rows."""
-        found = await self._chain(problem, texts(path), options)
-        if isinstance(found, QueryError):
-            return Verdict(0.0, str(found))
-        if not found.rows:
+        outcome = await self._chain(problem, texts(path), options)
+        if isinstance(outcome, QueryError):
+            return Verdict(0.0, str(outcome))
+        if not outcome.rows:
             return Verdict(VALUES["impossible"], NO_ROWS)
-        prompt = self._prompt("value", problem, path, options, rows=found.shown(5))
+        prompt = self._prompt("value", problem, path, options, rows=outcome.shown(5))
         return Question(prompt, _valued)
 
     # Steps, Reviews, Estimates
@@ -109,16 +109,16 @@ class Sql(Acting):
         """Returns the first part that fails; what to ask the model where all run."""
         if options["protocol"] == TWO_CALLS and "analysis" in path[-1]:
             told = {"question": problem, "analysis": path[-1]["analysis"]}
-            asked = fill("rollback/extract", **told, count=f"{len(path)} steps")
-            return Question(Prompt(asked), lambda samples: bad_steps(samples[0], len(path)))
+            request = fill("rollback/extract", **told, count=f"{len(path)} steps")
+            return Question(Prompt(request), lambda samples: bad_steps(samples[0], len(path)))
         # A part that was looked at before ran then, or what is said of it begins as below.
         ran = [not each.get("analysis", FAILED).startswith(FAILED) for each in path[:-1]]
-        found: Rows | QueryError | None = None
+        outcome: Rows | QueryError | None = None
         for at in (at for at, known in enumerate([*ran, False], 1) if not known):
-            found = await self._chain(problem, texts(path)[:at], options)
-            if isinstance(found, QueryError):
-                return Faults([at], analysis=f"{FAILED}{at} fails: {found}")
-        rows = found.shown(5) if isinstance(found, Rows) else ""
+            outcome = await self._chain(problem, texts(path)[:at], options)
+            if isinstance(outcome, QueryError):
+                return Faults([at], analysis=f"{FAILED}{at} fails: {outcome}")
+        rows = outcome.shown(5) if isinstance(outcome, Rows) else ""
         prompt = self._prompt("analyse", problem, path, options, rows=rows)
         return Question(prompt, lambda samples: bad_steps(samples[0], len(path)))
 
@@ -128,9 +128,9 @@ class Sql(Acting):
         """Returns 0 for parts that fail, else what to ask for a score; else as of actions."""
         if style != "level_tot":
             return self.estimate_actions(problem, path, style)
-        found = await self._chain(problem, texts(path), options)
-        if isinstance(found, QueryError):
-            return Verdict(0.0, str(found))
+        outcome = await self._chain(problem, texts(path), options)
+        if isinstance(outcome, QueryError):
+            return Verdict(0.0, str(outcome))
         return Question(self._prompt("score", problem, path, options), step_score)
 
     # Plans
@@ -152,12 +152,12 @@ class Sql(Acting):
             if not parts_in(line):
                 return _refused([*kept, line], "E_SYNTAX", "it is no part of a query", lost=True)
             kept.append(line)
-            found = await self._chain(problem, [*done, *kept], options)
-            if isinstance(found, QueryError):
-                return _refused(kept, "E_QUERY", str(found))
-            if not found.rows and options["empty"] == "strict":
+            outcome = await self._chain(problem, [*done, *kept], options)
+            if isinstance(outcome, QueryError):
+                return _refused(kept, "E_QUERY", str(outcome))
+            if not outcome.rows and options["empty"] == "strict":
                 return _refused(kept, "E_EMPTY", NO_ROWS)
-            seen.append(found.shown(3, "; "))
+            seen.append(outcome.shown(3, "; "))
             if not part_of(line).name:
                 break
         if not kept:

@@ -40,10 +40,10 @@ class Acting(Asking):
         if hints.thought:
             begun = f"Thought {step}: {hints.thought}\nAction {step}:"
         prompt = self._judging("act", problem, path, tools=hints.tools, lessons=_lessons(hints))
-        asked = replace(
+        move = replace(
             prompt, user=f"{prompt.user}\n{begun}", stop=("\n" if hints.thought else STOP,)
         )
-        return Question(asked, each(lambda text: read_move(text, hints.thought)))
+        return Question(move, each(lambda text: read_move(text, hints.thought)))
 
     def estimate_actions(self, problem: str, path: Path, style: str) -> Question[Verdict]:
         """Returns what to ask: sure, maybe or impossible for FGDIP, else a score after reasons."""
@@ -63,17 +63,17 @@ class Acting(Asking):
         }
 
         def read(samples: Sequence[str]) -> Sequence[Move]:
-            found = [
+            turns = [
                 known[plain_name(name)]
                 for name in judgements.entities(samples[0])
                 if plain_name(name) in known
             ]
-            if not found:
+            if not turns:
                 return [
                     Move("I need to see which tables there are.", "list_tables[]", malformed=True)
                 ]
             return [
-                Move(f"I need to see {n}.", f"describe_table[{n}]") for n in dict.fromkeys(found)
+                Move(f"I need to see {n}.", f"describe_table[{n}]") for n in dict.fromkeys(turns)
             ]
 
         return Question(Prompt(fill("sql/extract", **self._shown(problem, options))), read)

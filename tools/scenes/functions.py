@@ -79,10 +79,10 @@ def get_relation(view: View, first: int, second: int) -> Relations:
     if first == second:
         raise PlanError("E_TYPE", "an object stands in no relation to itself")
     table = view.scene.relationships
-    found = frozenset(name for name, rows in table.items() if second in rows[first])
-    if not found:
+    names = frozenset(name for name, rows in table.items() if second in rows[first])
+    if not names:
         raise PlanError("E_EMPTY", "the scene gives no relation between the two objects")
-    return found
+    return names
 
 
 def filter_relation(view: View, names: Relations, at: int, pool: Objects) -> Objects:
@@ -95,8 +95,8 @@ def count_part(view: View, part: str, at: int) -> int:
 
     Not an error: the paper tells of a model that counts the legs of a cart and is inconsistent.
     """
-    found = _object(view, at).parts.get(part)
-    return found.count if found else 0
+    counted = _object(view, at).parts.get(part)
+    return counted.count if counted else 0
 
 
 def count_object(view: View, pool: Objects) -> int:
@@ -145,14 +145,14 @@ def equal(view: View, first: Item, second: Item) -> bool:
     raise PlanError("E_TYPE", f"{shown(first)} and {shown(second)} cannot be compared")
 
 
-def query_category(view: View, given: Item) -> str:
+def query_category(view: View, item: Item) -> str:
     """Returns the object's category as the scene writes it; a known noun returns itself."""
-    if isinstance(given, str):
-        word = text(given)
+    if isinstance(item, str):
+        word = text(item)
         if kind(view, word) not in ("category", "part"):
             raise PlanError("E_VOCAB", f"{word!a} is no category and no part")
         return word
-    return _object(view, one(view, given)).category
+    return _object(view, one(view, item)).category
 
 
 def query_shape(view: View, at: int) -> str:
@@ -168,23 +168,23 @@ def query_color(view: View, first: Item, second: Item | None = None) -> str:
         return _object(view, one(view, first)).attributes[0]
     if second is None:
         raise PlanError("E_ARITY", "in PTR scenes query_color takes a part and an object")
-    part, given = (first, second) if isinstance(first, str) else (second, first)
-    word, of = word_of(view, part, "part"), _object(view, one(view, given))
-    found = of.parts.get(word)
-    if found is None or found.color is None:
+    part, item = (first, second) if isinstance(first, str) else (second, first)
+    word, of = word_of(view, part, "part"), _object(view, one(view, item))
+    colored = of.parts.get(word)
+    if colored is None or colored.color is None:
         raise PlanError("E_PART", f"{of.name} has no {word} of a known color")
-    return found.color
+    return colored.color
 
 
 def query_part(view: View, color: str, at: int) -> str:
     """Returns the name of the object's one part of this color (PTR)."""
     of = _object(view, at)
-    found = [name for name, part in of.parts.items() if part.color == color]
-    if len(found) > 1:
-        raise PlanError("E_AMBIG", f"{of.name} has {len(found)} {color} parts: {', '.join(found)}")
-    if not found:
+    parts = [name for name, part in of.parts.items() if part.color == color]
+    if len(parts) > 1:
+        raise PlanError("E_AMBIG", f"{of.name} has {len(parts)} {color} parts: {', '.join(parts)}")
+    if not parts:
         raise PlanError("E_PART", f"{of.name} has no {color} part")
-    return found[0]
+    return parts[0]
 
 
 def query_size(view: View, at: int) -> str:

@@ -72,6 +72,6 @@ def _word(view: View, item: Item) -> PartGroup | str:
     if count is not None:
         return PartGroup(number=count)
     word = text(item)
-    if word == ANY or (found := kind(view, word)) == "category":
+    if word == ANY or (known := kind(view, word)) == "category":
         return word
-    return PartGroup(color=word) if found == "color" else PartGroup(part=word)
+    return PartGroup(color=word) if known == "color" else PartGroup(part=word)

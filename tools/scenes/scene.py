@@ -124,15 +124,15 @@ class Scene:
         styles: set[Style] = {"ptr" if isinstance(look, dict) else "clevr" for _, look in names}
         if len(styles) > 1:
             raise ProblemError("a scene is of one style; this one has attributes and parts")
-        [found] = styles
-        if style not in (None, found):
+        [read_style] = styles
+        if style not in (None, read_style):
             raise ProblemError(f"objects.0 is not in {style} style")
         objects = tuple(
             _object(at, name, look, place)
             for at, ((name, look), place) in enumerate(zip(names, places, strict=True))
         )
         rows = {name: _rows(name, each, len(names)) for name, each in read.relationships.items()}
-        return cls(found, objects, rows)
+        return cls(read_style, objects, rows)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the scene in the ToMT format: plain JSON values that `from_json` reads."""
@@ -176,7 +176,7 @@ _Parts = dict[Annotated[str, _one_of(PARTS)], tuple[_Color | None, _Count]]
 _Attributes = tuple[_Color, Annotated[str, _one_of(SIZES)], Annotated[str, _one_of(MATERIALS)]]
 _Look = Annotated[
     Annotated[_Parts, Tag("parts")] | Annotated[_Attributes, Tag("attributes")],
-    Discriminator(lambda given: "parts" if isinstance(given, dict) else "attributes"),
+    Discriminator(lambda value: "parts" if isinstance(value, dict) else "attributes"),
 ]
 _Coordinate = Annotated[float, Field(strict=True, gt=-1e6, lt=1e6, allow_inf_nan=False)]
 

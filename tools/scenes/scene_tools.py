@@ -52,7 +52,7 @@ class SceneTool:
         """Whether it can be called with so many arguments."""
         return len(self.arguments) - self.optional <= count <= len(self.arguments)
 
-    def run(self, view: View, *given: Item) -> Value:
+    def run(self, view: View, *items: Item) -> Value:
         """Returns what the tool computes.
 
         Raises:
@@ -61,7 +61,7 @@ class SceneTool:
         if self.style not in (None, view.scene.style):
             raise PlanError("E_SCHEMA", f"{self.name} is a tool of {self.style} scenes")
         kinds = self.reads or self.arguments
-        return self.function(view, *(read(view, *each) for each in zip(kinds, given, strict=False)))
+        return self.function(view, *(read(view, *each) for each in zip(kinds, items, strict=False)))
 
 
 def _tool(function: Callable[..., Value], arguments: str, name: str = "", **more: Any) -> SceneTool:

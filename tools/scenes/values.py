@@ -13,7 +13,7 @@ from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.vocabulary import (
     ANY,
     KINDS,
-    LONGEST,
+    LONGEST_WORD,
     Kind,
     canonical,
     number_of,
@@ -92,30 +92,30 @@ def objects(value: Item) -> Objects:
 
 def one(view: View, value: Item) -> int:
     """Returns the one object that is meant; E_EMPTY for none, E_AMBIG for several."""
-    given = objects(value)
-    if len(given) == 1 or (given and view.first):
-        return given[0]
-    if not given:
+    items = objects(value)
+    if len(items) == 1 or (items and view.first):
+        return items[0]
+    if not items:
         raise PlanError("E_EMPTY", "one object is needed here, and there is none")
-    names = ", ".join(view.scene.objects[each].name for each in given[:4])
-    raise PlanError("E_AMBIG", f"one object is needed here, and there are {len(given)}: {names}")
+    names = ", ".join(view.scene.objects[each].name for each in items[:4])
+    raise PlanError("E_AMBIG", f"one object is needed here, and there are {len(items)}: {names}")
 
 
 def number(value: Item) -> int:
     """Returns a number, given as such or in words; E_TYPE for any other value."""
-    found = number_of(value) if isinstance(value, (str, int)) else None
-    if type(found) is not int:
+    whole = number_of(value) if isinstance(value, (str, int)) else None
+    if type(whole) is not int:
         raise PlanError("E_TYPE", f"a number is needed here, not {shown(value)}")
-    if not 0 <= found <= LARGEST:
-        raise PlanError("E_LIMIT", f"{found} is out of bounds")
-    return found
+    if not 0 <= whole <= LARGEST:
+        raise PlanError("E_LIMIT", f"{whole} is out of bounds")
+    return whole
 
 
 def text(value: Item) -> str:
     """Returns a text in canonical form; E_TYPE for any other value."""
     if not isinstance(value, str):
         raise PlanError("E_TYPE", f"a word is needed here, not {shown(value)}")
-    if len(value) > LONGEST:
+    if len(value) > LONGEST_WORD:
         raise PlanError("E_LIMIT", f"a word of {len(value)} letters is too long")
     return canonical(value)
 
@@ -139,12 +139,12 @@ def kind(view: View, word: str) -> Kind:
         PlanError: E_SCHEMA for a word of the other data set, E_VOCAB for one of none.
     """
     style = view.scene.style
-    found = KINDS[style].get(word)
-    if found is None:
+    known = KINDS[style].get(word)
+    if known is None:
         other = KINDS["clevr" if style == "ptr" else "ptr"]
         code, why = ("E_SCHEMA", f"in {style} scenes") if word in other else ("E_VOCAB", "at all")
         raise PlanError(code, f"{word!a} is no word {why}")
-    return found
+    return known
 
 
 def word_of(view: View, value: Item, wanted: str) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 Style = Literal["clevr", "ptr"]
 Kind = Literal["category", "part", "color", "size", "material"]
 
-LONGEST = 64
+LONGEST_WORD = 64
 """Letters of a text that are read (ours)."""
 
 ANY = "thing"
@@ -83,12 +83,12 @@ def canonical(text: str) -> str:
     return " ".join(SYNONYMS.get(word, word) for word in words)
 
 
-def number_of(given: str | int) -> int | None:
+def number_of(value: str | int) -> int | None:
     """Returns a number that may be written as text: digits, zero to twelve, "a" or "an".
 
     None for any other text.
     """
-    return _number_word(given) if isinstance(given, str) else given
+    return _number_word(value) if isinstance(value, str) else value
 
 
 @lru_cache(maxsize=4096)
@@ -108,8 +108,8 @@ def relation_of(text: str) -> str | None:
     >>> relation_of("to the left of"), relation_of("in front of"), relation_of("near")
     ('left', 'front', None)
     """
-    found = _PLACES.fullmatch(_GAPS.sub(" ", text).strip().lower())
-    name = found[1] if found else ""
+    match = _PLACES.fullmatch(_GAPS.sub(" ", text).strip().lower())
+    name = match[1] if match else ""
     name = "behind" if name == "back" else name
     return name if name in RELATIONS else None
 

@@ -67,10 +67,10 @@ class Database:
         """
         try:
             checked = read_query(query, self.dialect)
-            found = rows_of(self._engine, checked.text, bounds)
+            outcome = rows_of(self._engine, checked.text, bounds)
         except QueryError as error:
             return QueryError(f"{error}{hint(str(error), self.tables)}")
-        return Rows(found.columns, found.rows, found.more, checked.ordered)
+        return Rows(outcome.columns, outcome.rows, outcome.more, checked.ordered)
 
     async def run(self, query: str, bounds: Bounds = BOUNDS) -> Rows | QueryError:
         """Runs a query in a thread, and waits for it."""
@@ -78,13 +78,13 @@ class Database:
         return await loop.run_in_executor(self._workers, self.run_now, query, bounds)
 
     def _samples(self, table: Table, count: int) -> dict[str, str]:
-        found: dict[str, str] = {}
+        samples: dict[str, str] = {}
         for column, _ in table.columns if count else ():
             what = f"DISTINCT {column} FROM {table.name} WHERE {column} IS NOT NULL LIMIT {count}"
             rows = self.run_now(f"SELECT {what}", Bounds(seconds=1.0))
             if isinstance(rows, Rows) and rows.rows:
-                found[column] = ", ".join(cell(value) for (value,) in rows.rows)
-        return found
+                samples[column] = ", ".join(cell(value) for (value,) in rows.rows)
+        return samples
 
 
 def open_database(place: str, name: str = "") -> Database:
@@ -102,8 +102,8 @@ def open_database(place: str, name: str = "") -> Database:
         if not place or "://" in place:
             return _opened(place, int(monotonic() // AGAIN), 0)
         file = _file(Path(expanduser(place)), name)
-        found = file.stat()
-        return _opened(str(file.resolve()), found.st_mtime_ns, found.st_size)
+        status = file.stat()
+        return _opened(str(file.resolve()), status.st_mtime_ns, status.st_size)
     except (OSError, ValueError) as error:  # such as that of an address which is none
         if isinstance(error, InputError) and not isinstance(error, QueryError):
             raise

@@ -95,8 +95,9 @@ class Postgres:
                     return fetched(columns, chain(first, stream), bounds)
             connection = cursor.connection.pgconn  # which says them without a row, too
             connection.prepare(b"", query.encode())
-            found = connection.describe_prepared(b"")
-            return Rows(tuple(found.fname(at).decode() for at in range(found.nfields)), ())
+            described = connection.describe_prepared(b"")
+            names = (described.fname(at).decode() for at in range(described.nfields))
+            return Rows(tuple(names), ())
 
     @contextmanager
     def _opened(self, bounds: Bounds) -> Iterator[Any]:

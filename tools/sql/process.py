@@ -91,9 +91,9 @@ def main() -> None:
 
 
 def _rows(engine: Engine, query: str, bounds: Bounds) -> dict[str, Any]:
-    found = engine.read(query, bounds)
-    rows = [[*map(_plain, row)] for row in found.rows]
-    return {"columns": found.columns, "rows": rows, "more": found.more}
+    read = engine.read(query, bounds)
+    rows = [[*map(_plain, row)] for row in read.rows]
+    return {"columns": read.columns, "rows": rows, "more": read.more}
 
 
 def _tables(engine: Engine, bounds: Bounds) -> dict[str, Any]:

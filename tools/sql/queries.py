@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.tools.sql.tables import QueryError, Table, brief
 
-LONGEST = 10_000
+LONGEST_QUERY = 10_000
 """Characters of a query (ours)."""
 DEEPEST = 40
 """Nested brackets of a query (ours): its parser calls itself for each."""
@@ -52,14 +52,16 @@ def read_query(text: str, dialect: str) -> Query:
     Raises:
         QueryError: It is no single SELECT.
     """
-    if len(text) > LONGEST:
-        raise QueryError(f"a query of {len(text)} characters is too long; write {LONGEST} at most")
+    if len(text) > LONGEST_QUERY:
+        raise QueryError(
+            f"a query of {len(text)} characters is too long; write {LONGEST_QUERY} at most"
+        )
     if dialect == "postgres" and _ESCAPED.search(text):
         raise QueryError("U&'…' is not read here; write the letters themselves")
     glot: Any = import_module("sqlglot")  # it takes a moment, which lists of tasks do without
     try:
         _look_at(glot.tokenize(text, read=dialect))
-        found = [each for each in glot.parse(text, read=dialect) if each is not None]
+        statements = [each for each in glot.parse(text, read=dialect) if each is not None]
     except glot.errors.ParseError as error:
         first = error.errors[0] if error.errors else {"description": str(error)}
         near = f" near {first['highlight']!r}" if first.get("highlight") else ""
@@ -67,10 +69,12 @@ def read_query(text: str, dialect: str) -> Query:
         raise QueryError(f"syntax error{near}: {said}") from None
     except (glot.errors.SqlglotError, RecursionError) as error:
         raise QueryError(f"syntax error: {_COLOUR.sub('', str(error))}") from None
-    if len(found) != 1:
-        raise QueryError(f"one query is run at a time, and this is {len(found)}; write one SELECT")
-    _refuse_changes(glot.exp, found[0], dialect)
-    return Query(text.strip().rstrip("; \n\t\r"), found[0].args.get("order") is not None)
+    if len(statements) != 1:
+        raise QueryError(
+            f"one query is run at a time, and this is {len(statements)}; write one SELECT"
+        )
+    _refuse_changes(glot.exp, statements[0], dialect)
+    return Query(text.strip().rstrip("; \n\t\r"), statements[0].args.get("order") is not None)
 
 
 def _look_at(tokens: Sequence[Any]) -> None:
@@ -107,12 +111,12 @@ def _refuse_changes(kinds: Any, tree: Any, dialect: str) -> None:
 
 def hint(error: str, tables: Sequence[Table]) -> str:
     """Returns what a person would look up after an error: names like an unknown one (ours)."""
-    found = _UNKNOWN.search(error)
-    if found is None:
+    unknown = _UNKNOWN.search(error)
+    if unknown is None:
         return ""
     kind, name = (
-        (found[1] or found[3]).lower(),
-        plain_name((found[2] or found[4]).rpartition(".")[2]),
+        (unknown[1] or unknown[3]).lower(),
+        plain_name((unknown[2] or unknown[4]).rpartition(".")[2]),
     )
     if kind != "column":
         return nearest(name, [table.name for table in tables])

@@ -35,22 +35,22 @@ def sql_tools(database: Database) -> list[Priced]:
 
     def describe_table(table: str) -> Observed:
         """Shows a table's columns with their types and keys."""
-        found = by_name.get(plain_name(table))
-        return _unknown(table) if found is None else _seen(found.shown({}))
+        known = by_name.get(plain_name(table))
+        return _unknown(table) if known is None else _seen(known.shown({}))
 
     def sample_rows(table: str) -> Observed:
         """Shows three rows of a table."""
-        found = by_name.get(plain_name(table))
+        known = by_name.get(plain_name(table))
         return (
-            _unknown(table) if found is None else run_query(f"SELECT * FROM {found.name} LIMIT 3")
+            _unknown(table) if known is None else run_query(f"SELECT * FROM {known.name} LIMIT 3")
         )
 
     def run_query(query: str) -> Observed:
         """Runs one SELECT, written on one line, and shows its first rows."""
-        found = database.run_now(query)
-        if isinstance(found, QueryError):
-            return str(found), {"failed": True}
-        return found.shown(SHOWN, "; "), {"failed": False}
+        outcome = database.run_now(query)
+        if isinstance(outcome, QueryError):
+            return str(outcome), {"failed": True}
+        return outcome.shown(SHOWN, "; "), {"failed": False}
 
     def finish(query: str) -> Observed:
         """Ends with this query as the answer; one that fails ends nothing."""

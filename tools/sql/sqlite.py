@@ -81,8 +81,8 @@ class Sqlite:
         """
         with self._opened(bounds) as database:
             database.set_authorizer(_authorized)
-            found = database.execute(query)
-            return fetched([each[0] for each in found.description or ()], found, bounds)
+            cursor = database.execute(query)
+            return fetched([each[0] for each in cursor.description or ()], cursor, bounds)
 
     @contextmanager
     def _opened(self, bounds: Bounds) -> Iterator[sqlite3.Connection]:

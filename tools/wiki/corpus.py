@@ -74,13 +74,13 @@ class Corpus:
             InputError: The file is no file of pages, or the folder cannot be written.
         """
         try:
-            found = file.stat()
+            status = file.stat()
         except OSError as error:
             raise InputError(
                 f"cannot read {str(file)!r} ({error.strerror}); check the path"
             ) from error
         kept = folder / digest({"file": str(file.resolve())})
-        version = [LAYOUT, metadata.version("tantivy"), found.st_size, found.st_mtime_ns]
+        version = [LAYOUT, metadata.version("tantivy"), status.st_size, status.st_mtime_ns]
         at = kept / digest({"version": version})
         try:
             return cls(_opened(at) or _built(at, read_entries(file)))
@@ -117,17 +117,17 @@ class Corpus:
         if query is None:
             return Similar()
         hits = self._searcher.search(query, CANDIDATES, count=False).hits
-        found = [(score, self._stored(address)) for score, address in hits]
+        stored = [(score, self._stored(address)) for score, address in hits]
         # Equal scores in an order that does not depend on how the index was built.
-        found.sort(key=lambda hit: (-round(hit[0], 4), hit[1]["title"]))
-        pages = (self._target(stored) for _, stored in found)
+        stored.sort(key=lambda hit: (-round(hit[0], 4), hit[1]["title"]))
+        pages = (self._target(each) for _, each in stored)
         return first_similar([page.title for page in pages if page and not _is_ambiguous(page)])
 
     def _target(self, stored: Mapping[str, Any]) -> Page | None:
         return self._titled(stored["to"]) if "to" in stored else _PAGE.validate_python(stored)
 
     def _titled(self, title: str) -> Page | None:
-        asked = title
+        wanted = title
         for _ in range(MOST_REDIRECTS + 1):
             query = tantivy.Query.term_query(self._schema, "key", title_key(title))
             hits = self._searcher.search(query, CANDIDATES, count=False).hits
@@ -137,7 +137,7 @@ class Corpus:
             best = min(stored, key=lambda each: (each["title"] != title, "to" in each, str(each)))
             if "to" not in best:
                 page = _PAGE.validate_python(best)
-                return page if title == asked else replace(page, redirected_from=asked)
+                return page if title == wanted else replace(page, redirected_from=wanted)
             title = best["to"]
         return None
 

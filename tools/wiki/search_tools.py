@@ -89,15 +89,15 @@ async def search(
         return _invalid("Search", cursor)
     try:
         with errors_as(name):
-            found = await backend.find(entity)
+            page = await backend.find(entity)
     except (PagesError, InputError) as error:
         return Observed(f"Search failed: {one_line(str(error))}.", cursor, failed=True)
-    if isinstance(found, Similar):
+    if isinstance(page, Similar):
         left = cursor if style == "react" else Cursor()
-        return Observed(_miss(entity, found, style), left, failed=True)
-    shown = _sentences(found, style, lead=style == "clean")[:MOST_SENTENCES]
-    text = " ".join(shown) or f"{found.title} exists but has no text."
-    return Observed(text, Cursor(found))
+        return Observed(_miss(entity, page, style), left, failed=True)
+    shown = _sentences(page, style, lead=style == "clean")[:MOST_SENTENCES]
+    text = " ".join(shown) or f"{page.title} exists but has no text."
+    return Observed(text, Cursor(page))
 
 
 def lookup(keyword: str, cursor: Cursor, *, style: Style = "clean") -> Observed:
@@ -185,19 +185,19 @@ def _blocking(work: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., An
     """Returns a function that waits for the coroutine, whether or not its thread runs a loop."""
 
     @wraps(work)
-    def run(*args: Any, **given: Any) -> Any:
+    def run(*args: Any, **named: Any) -> Any:
         # A notebook's thread runs a loop already, in which nothing can be waited for.
         with ThreadPoolExecutor(1) as thread:
             inside = copy_context()
-            return thread.submit(inside.run, asyncio.run, work(*args, **given)).result()
+            return thread.submit(inside.run, asyncio.run, work(*args, **named)).result()
 
     return run
 
 
-def _cursor(given: Mapping[str, Any] | None, messages: Sequence[AnyMessage] | None) -> Cursor:
+def _cursor(state: Mapping[str, Any] | None, messages: Sequence[AnyMessage] | None) -> Cursor:
     artifacts = (m.artifact for m in reversed(messages or ()) if isinstance(m, ToolMessage))
     states = (a["tool_state"] for a in artifacts if isinstance(a, Mapping) and "tool_state" in a)
-    return _CURSOR.validate_python(next(states, {}) if given is None else given)
+    return _CURSOR.validate_python(next(states, {}) if state is None else state)
 
 
 def _answer(step: Observed) -> tuple[str, dict[str, Any]]:
@@ -209,13 +209,13 @@ def _invalid(name: str, cursor: Cursor) -> Observed:
     return Observed(_INVALID.format(name), cursor, failed=True)
 
 
-def _miss(entity: str, found: Similar, style: Style) -> str:
-    titles = list(found.titles)
+def _miss(entity: str, similar: Similar, style: Style) -> str:
+    titles = list(similar.titles)
     if style == "clean":
         return f"Could not find {entity}. Similar: {json.dumps(titles, ensure_ascii=False)}."
     # The paper's code searches for the bracketed title of a page with several meanings, in vain.
-    asked = f"[{entity}]" if found.ambiguous else entity
-    return f"Could not find {asked}. Similar: {titles!r}."
+    wanted = f"[{entity}]" if similar.ambiguous else entity
+    return f"Could not find {wanted}. Similar: {titles!r}."
 
 
 def _same(keyword: str, before: str | None, style: Style) -> bool:

@@ -124,13 +124,13 @@ def _live(
 def _corpus(source: str) -> Backend:
     file = Path(expanduser(source))
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError as error:
         raise InputError(
             f"cannot use {source!r} as a source of pages ({error.strerror}); give wikipedia, "
             "wikipedia:LANGUAGE, https://HOST/PATH/api.php, community or a file of pages"
         ) from error
-    return _indexed(file.resolve(), cache_folder() / "corpora", found.st_mtime_ns, found.st_size)
+    return _indexed(file.resolve(), cache_folder() / "corpora", status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=MOST_WIKIS)

@@ -201,8 +201,8 @@ def _may_pass(fault: BaseException) -> bool:
 
 def _pause(state: RetryCallState) -> float:
     fault = state.outcome.exception() if state.outcome else None
-    asked = (fault.pause or 0.0) if isinstance(fault, PagesError) else 0.0
-    return max(asked, _BACKOFF(state))
+    wanted = (fault.pause or 0.0) if isinstance(fault, PagesError) else 0.0
+    return max(wanted, _BACKOFF(state))
 
 
 def _user_agent(contact: str) -> str:

@@ -95,9 +95,9 @@ class Wikipedia:
             PagesError: It does not; the message says what to do.
         """
         if self._recording != "replay":
-            asked = {"action": "query", "meta": "siteinfo", "prop": "extracts", "format": "json"}
+            query = {"action": "query", "meta": "siteinfo", "prop": "extracts", "format": "json"}
             until = time.monotonic() + self._deadline
-            answer = await self._in_time(partial(self._transport.ask, asked, until))
+            answer = await self._in_time(partial(self._transport.ask, query, until))
             warned = answer.get("warnings")
             if isinstance(warned, dict) and "extracts" in str(warned.get("query")):
                 raise Unreadable(NO_TEXT)
@@ -125,18 +125,18 @@ class Wikipedia:
             raise Unreachable(f"{self._transport.address} did not answer in time") from None
 
     def _answer(self, until: float, parameters: dict[str, Any]) -> Mapping[str, Any]:
-        asked = {"action": "query", "format": "json", **parameters}
-        return self._cache.answer(self._transport.address, asked, self._transport.ask, until)
+        query = {"action": "query", "format": "json", **parameters}
+        return self._cache.answer(self._transport.address, query, self._transport.ask, until)
 
     def _find(self, entity: str) -> Page | Similar:
         package, title = self.package(), _legal_title(entity)
-        found = None if title is None else _page(package, title)
-        if found is not None:
-            return found
+        page = None if title is None else _page(package, title)
+        if page is not None:
+            return page
         titles = _search(package, entity)
         same = [each for each in titles if title_key(each) == title_key(title or entity)]
-        found = _page(package, same[0]) if same and same[0] != title else None
-        return found or first_similar(titles)
+        page = _page(package, same[0]) if same and same[0] != title else None
+        return page or first_similar(titles)
 
 
 def _page(package: Any, title: str) -> Page | Similar | None:
@@ -165,10 +165,10 @@ def _search(package: Any, text: str) -> list[str]:
     if not query:
         return []
     try:
-        found = package.search(query[:LONGEST_SEARCH], results=MOST_SIMILAR)
+        titles = package.search(query[:LONGEST_SEARCH], results=MOST_SIMILAR)
     except (TypeError, AttributeError, LookupError) as error:
         raise Unreadable("the wiki's answer has another form than MediaWiki's") from error
-    return [str(title) for title in found]
+    return [str(title) for title in titles]
 
 
 def _legal_title(entity: str) -> str | None:
