@@ -10,6 +10,9 @@ LEAST = 12
 """Characters that siblings must share for them to be left out (ours): less is no gain."""
 LONGEST_LABEL = 2_000
 """Characters of a thought that are looked at."""
+BESIDE_REASON = 60
+"""Characters of a thought that stand beside what running it gave (ours)."""
+LONGEST_REASON = 200
 
 
 def labels(tree: Tree, keys: Iterable[str]) -> dict[str, str]:
@@ -35,6 +38,12 @@ def labels(tree: Tree, keys: Iterable[str]) -> dict[str, str]:
         for thought, label in zip(family, _told_apart(family), strict=True)
     }
     return {key: _with_answer(tree[key], written[key]) for key in wanted}
+
+
+def refusal(thought: Thought) -> str:
+    """Returns why a thought was refused without a judgement; empty where it was not."""
+    refused = thought.get("status") == "pruned" and "value" not in thought
+    return text.short(thought.get("note", ""), LONGEST_REASON) if refused else ""
 
 
 def _told_apart(family: Sequence[Thought]) -> list[str]:

@@ -127,7 +127,9 @@ def _answer(summary: Summary) -> Iterator[Fact]:
 
 def _rightness(right: bool, gold: str | None) -> str:
     """Returns whether the demonstration's answer is right."""
-    return "yes, these are the right rows" if right else f"no; the right rows are those of {gold}"
+    if right:
+        return "yes, the rows of the known answer, which the search never saw"
+    return f"no; the right rows are those of {gold}"
 
 
 def _search(result: Mapping[str, Any]) -> Iterator[Fact]:

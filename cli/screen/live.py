@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from thoughtgraph.cli import text
-from thoughtgraph.cli.labels import labels
+from thoughtgraph.cli.labels import BESIDE_REASON, labels, refusal
 from thoughtgraph.cli.screen import progress
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.layout import Row, rows
@@ -25,8 +25,6 @@ PATIENCE = 1.0
 TOLD = 2
 """Lines for what happened last."""
 VALUE_WIDTH = 9
-STEPS_WIDTH = 60
-"""Characters of a thought's steps when what running them gave stands behind (ours)."""
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧"
 ASCII = str.maketrans(f"│├└─○•✗◆●{SPINNER}…⋯→←·", r"|+`-o.x#*-\|/-\|/.~><-")
 """What a terminal shows that knows no more than ASCII."""
@@ -117,7 +115,7 @@ class LiveScreen:
         lines: list[Text] = []
         for at, (row, column, most) in enumerate(zip(shown, columns, heights, strict=True)):
             # On one line, what the steps gave must stay in sight.
-            label = words[at] if most > 1 else self._words(row, briefs[at], STEPS_WIDTH)
+            label = words[at] if most > 1 else self._words(row, briefs[at], BESIDE_REASON)
             parent = len(row.guides) < deeper[at]
             lines += self._row(row, label, column, most, parent=parent)
         return lines
@@ -203,8 +201,8 @@ def _column(row: Row, tree: Tree, width: int) -> Column:
 
 def _fate(thought: Thought) -> str:
     """Returns what running a thought's steps gave: their results, or why they were refused."""
-    if thought.get("status") == "pruned" and "value" not in thought and thought.get("note"):
-        return f"  ← {text.short(thought.get('note'), 200)}"
+    if why := refusal(thought):
+        return f"  ← {why}"
     told = text.observation_text(thought) if "tool_state" in thought else ""
     return f"  → {text.short(told, 200)}" if told else ""
 

@@ -17,8 +17,8 @@ from importlib.resources import files
 from typing import Any
 
 from thoughtgraph import registry
-from thoughtgraph.cli.labels import labels
-from thoughtgraph.cli.text import headline
+from thoughtgraph.cli.labels import BESIDE_REASON, labels, refusal
+from thoughtgraph.cli.text import headline, short
 from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.llm.store import SentPrompt
 from thoughtgraph.outcome import sentence, verdict
@@ -188,22 +188,29 @@ def _run(result: StoredResult, texts: Texts) -> dict[str, Any]:
         **{name: result.get(name) for name in COPIED},
         "outcome": result.get("outcome") or sentence(result),
         "verified": _verified(result),
-        "right": ("yes" if result["right"] else "no") if "right" in result else None,
+        "right": _right(result),
         "about": "" if entry is None else f"{entry.summary} · {entry.paper}",
         "title": headline(result["problem"]),
         "promptless": None if result.get("prompts") else PROMPTLESS,
         "picture": _picture(result),
         "chosen": next(chosen, None),
         "thoughts": [
-            {**_thought(thought, result, texts), "label": named.get(thought["id"], "")}
+            {**_thought(thought, result, texts), "label": _label(thought, named)}
             for thought in _complete(tree)
         ],
     }
 
 
+def _right(result: StoredResult) -> str | None:
+    """Returns whether the answer is the known one; None where none is known."""
+    if "right" not in result:
+        return None
+    return f"{'yes' if result['right'] else 'no'}, by an answer that the search never saw"
+
+
 def _verified(result: StoredResult) -> str | None:
-    """Returns whether the answer is right by the task's own check; None without an answer."""
-    if result.get("answer") is None or "verified" not in result:
+    """Returns whether the answer is right by the task's own check; None where more is known."""
+    if result.get("answer") is None or "verified" not in result or "right" in result:
         return None
     return verdict(result)
 
@@ -216,6 +223,12 @@ def _picture(result: StoredResult) -> str | None:
     except FOREIGN:
         return None
     return svg and f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def _label(thought: Thought, named: Mapping[str, str]) -> str:
+    """Returns a card's text: of a refused thought, how it begins and why it was refused."""
+    label, why = named.get(thought["id"], ""), refusal(thought)
+    return f"{short(label, BESIDE_REASON)} ← {why}" if why else label
 
 
 def _thought(thought: Thought, result: StoredResult, texts: Texts) -> dict[str, Any]:
