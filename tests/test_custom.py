@@ -112,16 +112,27 @@ def test_the_example_searches_a_tree(own: dict[str, Any], server: FakeServer) ->
 
 
 def test_equal_answers_are_one_vote_and_what_a_task_says_is_told(own: dict[str, Any]) -> None:
-    texts = ["Rome", "PARIS", "Paris", "Lyon"]
+    texts = ['{"count": 3}', '{"item": "tea", "count": 2}', '{"count": 2, "item": "tea"}', "two"]
     model = ScriptedChat(reply=lambda call: texts)
-    task = own["Capitals"]()
-    out = tg.solve("France", task=task, model=model, method="cot_sc", n_generate=4)
+    task = own["Order"]()
+    out = tg.solve("two teas", task=task, model=model, method="cot_sc", n_generate=4)
     [vote] = out["votes"]
-    assert (out["answer"], vote["got"], vote["of"]) == ("PARIS", 2, 4)
+    assert (out["answer"], vote["got"], vote["of"]) == (texts[1], 2, 3)
     [chosen] = [each for each in out["tree"].values() if each.get("chosen")]
-    assert (chosen["plausible"], chosen["returned"]) == (False, "written as a name is")
-    assert scores_of(task, "France", ["paris", "Rome", None], "Paris") == [1.0, 0.0, 0.0]
+    assert (chosen["plausible"], chosen.get("returned", "")) == (True, "")
+    assert scores_of(task, "two teas", [texts[2], texts[0], None], texts[1]) == [1.0, 0.0, 0.0]
     assert scores_of(knowing(), "a", ["b"], None) == [1.0], "by a check that is async"
+
+
+def test_the_example_is_told_why_it_was_refused(own: dict[str, Any]) -> None:
+    replies = iter(["two teas", '{"item": "tea", "count": "two"}', '{"item": "tea", "count": 2}'])
+    model = ScriptedChat(reply=lambda call: [next(replies)])
+    out = tg.solve("two teas", task=own["Order"](), model=model, method="refine")
+    assert out["answer"] == '{"item": "tea", "count": 2}'
+    assert model.seen[-1].prompt.splitlines()[1:] == [
+        "two teas was refused: this is no JSON object with a count",
+        """{"item": "tea", "count": "two"} was refused: count must be a whole number, not 'two'""",
+    ]
 
 
 def knowing() -> Any:
@@ -179,8 +190,8 @@ def test_a_stopped_run_of_a_file_goes_on_from_another_folder(
 
 MISTAKES = [
     ("nowhere.py:Haiku", "", "there is no file '"),
-    ("haiku.py", "", "it defines Capitals, Haiku"),
-    ("haiku.py:Hiku", "", "it defines Capitals, Haiku"),
+    ("haiku.py", "", "it defines Order, Haiku"),
+    ("haiku.py:Hiku", "", "it defines Order, Haiku"),
     ("own.py:Own", "class Own:\n    pass", "Own is no task, it needs id, read(text)"),
     ("own.py:Own", "x = 1\nOwn = nothing", "fails at line 2 (NameError"),
     ("own.py:Own", "class Own(:", "fails at line 1 (SyntaxError"),
@@ -202,9 +213,13 @@ def test_a_mistake_in_a_file_is_one_line(
 
 
 LACKING = [
-    ("tot_bfs", "Capitals", ["output(problem, path)", "sample(problem, path, options)"]),
-    ("tot_bfs", "Capitals", ["vote(problem, paths, options)", "or choose one of io, cot, cot_sc"]),
-    ("tot_bfs", "Capitals", [", adaptive, which take it as it is"]),
+    ("tot_bfs", "Order", ["output(problem, path)", "sample(problem, path, options)"]),
+    (
+        "tot_bfs",
+        "Order",
+        ["vote(problem, paths, options)", "or choose one of io, cot, cot_sc, refine"],
+    ),
+    ("tot_bfs", "Order", [", adaptive, which take it as it is"]),
     ("rollback", "Haiku", ["the task needs ", "step(", ", analyse(", "tot_bfs"]),
     ("fgdip", "Haiku", ["move(problem, path, style, options, hints)"]),
     ("fgdip", "Haiku", ["estimate(problem, path, style, options)"]),
@@ -221,7 +236,7 @@ def test_what_is_missing_is_told_as_what_to_write(own: dict[str, Any]) -> None:
             tg.build(method, task=own[name]() if name else "crosswords")
         told = str(caught.value)
         assert all(word in told for word in words), told
-        if name == "Capitals":
+        if name == "Order":
             assert "ask(" not in told and "lacks" not in told and "`" not in told
     haiku = own["Haiku"]()
     own["Haiku"].published = lambda self, method: {}
@@ -233,7 +248,7 @@ def test_what_is_missing_is_told_as_what_to_write(own: dict[str, Any]) -> None:
 
 
 def test_a_class_is_answered_with_its_object(own: dict[str, Any]) -> None:
-    with pytest.raises(tg.InputError, match=r"not a class; give Capitals\(\)"):
-        tg.build("io", task=own["Capitals"])
+    with pytest.raises(tg.InputError, match=r"not a class; give Order\(\)"):
+        tg.build("io", task=own["Order"])
     with pytest.raises(tg.InputError, match=r"object is no task, it needs id, read\(text\)"):
         tg.solve("x", task=object())  # type: ignore[arg-type]
