@@ -192,6 +192,12 @@ def _now(said: Awaitable[Each] | Each) -> Each:
     return asyncio.run(maybe_await(said)) if isawaitable(said) else said
 
 
+def vote_of_texts(candidates: Sequence[str | None]) -> str | None:
+    """Returns the commonest answer, letter for letter, of equals the first; None without any."""
+    votes = Counter(answer for answer in candidates if answer is not None)
+    return max(votes, key=lambda answer: votes[answer], default=None)
+
+
 def best_of_k(scores: Sequence[float], k: int | None = None) -> float:
     """Returns the best score among a method's first k outputs, as an oracle would choose.
 

@@ -27,8 +27,8 @@ from thoughtgraph.settings import LIMIT_PREFIX, WATCHING
 
 HEADINGS = ("row", "problems", "figure", "published", "ours", "95 %", "n", "remarks")
 NEUTRAL = frozenset(
-    {"task", "model", "evaluator_model", "seed", "prices", "share_evaluations"}
-    | {*WATCHING, "max_completion_tokens", "corpus", "contact", "recording", "tool_deadline"}
+    {"task", "model", "evaluator_model", "seed", "prices", "share_evaluations", *WATCHING}
+    | {"max_completion_tokens", "tool_deadline", "corpus", "database", "contact", "recording"}
 )
 """Settings beside the limits that no table names: where things are and what they may cost."""
 NOT_RUN, NO_SCORE, NO_PRICE = "not run", "no score", "no price"
@@ -72,9 +72,12 @@ def _table(table: Suite, lines: Sequence[Entry]) -> Iterator[str]:
 
 def _is(entry: Entry, line: Line, part: Part) -> bool:
     same = (entry.task, entry.data, entry.method) == (part.task, part.id, line.method)
-    if not same or entry.oracle != line.oracle:
+    if not same or (entry.oracle, entry.same_run) != (line.oracle, bool(line.same_run_as)):
         return False
-    wanted = effective_settings(line.method, registry.task(part.task), line.settings)
+    own = {
+        n: v for n, v in line.settings.items() if n in registry.settings(line.method).model_fields
+    }
+    wanted = {**line.settings, **effective_settings(line.method, registry.task(part.task), own)}
     had = entry.rows[0]["settings"]
     return all(had.get(name) == wanted[name] for name in wanted if not _neutral(name))
 

@@ -32,6 +32,8 @@ class Spent(NamedTuple):
     dollars: float
     """Not a number where a price is unknown."""
     seconds: float
+    cached_prompt_tokens: float
+    """Of the prompt's, those that the server had read before, as far as it says so."""
 
     @property
     def tokens(self) -> float:
@@ -161,6 +163,7 @@ def spent(row: Mapping[str, Any]) -> Spent:
         usage["completion_tokens"],
         float("nan") if dollars is None else dollars,
         usage["seconds"],
+        usage.get("cached_prompt_tokens") or 0,
     )
 
 

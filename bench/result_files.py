@@ -159,6 +159,7 @@ class _Spent(TypedDict):
     samples: float
     prompt_tokens: float
     completion_tokens: float
+    cached_prompt_tokens: NotRequired[float | None]
     seconds: float
     dollars: NotRequired[float | None]
     parse_errors: NotRequired[dict[str, int]]

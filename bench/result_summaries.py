@@ -17,7 +17,10 @@ from thoughtgraph.settings import WATCHING
 
 KEPT = ("key", "seed", "data", "task", "method", "model", "evaluator_model", "given", "facts")
 """What is kept of a row as it is."""
-SPENT = ("requests", "samples", "prompt_tokens", "completion_tokens", "dollars", "seconds")
+SPENT = (
+    *("requests", "samples", "prompt_tokens", "cached_prompt_tokens", "completion_tokens"),
+    *("dollars", "seconds"),
+)
 """What is kept of its usage."""
 GIVEN = "given"
 """What stands for an answer in a summary."""

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from thoughtgraph.admission import Oracle
+from thoughtgraph.answers import Plausible
 from thoughtgraph.bench import metrics
 from thoughtgraph.bench.result_files import ResultFolder, latest
 from thoughtgraph.bench.runner import Search, Setup, Trial, run, trials
@@ -75,6 +76,10 @@ class Models:
         out: Mapping[str, Any] = await self.graph(trial).ainvoke(
             {"problem": trial.record.problem}, context=settings
         )
+        voted = trial.setup.method == "cot_sc"
+        if voted and isinstance(task_of(trial.setup.task), Plausible):
+            # What voting on what answers give is worth shows beside a vote on how they are written.
+            return {**out, "ensembles": {"texts": metrics.vote_of_texts(out["candidates"])}}
         return out
 
 

@@ -43,6 +43,8 @@ class Usage(TypedDict, total=False):
     """Completions returned by those calls; equals the papers' "interactions"."""
     prompt_tokens: int
     """Counted once a call, however many samples it returns."""
+    cached_prompt_tokens: int
+    """Of these, what the server had read before, where it says so: providers bill it at less."""
     completion_tokens: int
     cached: int
     """Answers taken from a cache or from the tree instead of the model."""

@@ -103,6 +103,17 @@ async def test_sizes_are_as_told_but_for_the_absurd_and_llama_cpps_which_are_of_
     assert (told["prompt_tokens"], told["completion_tokens"]) == counted
 
 
+@pytest.mark.parametrize(("told", "counted"), [(900, 900), (2000, 1000), (None, 0), (-1, 0)])
+async def test_prompt_tokens_that_the_server_had_read_before_are_counted(
+    server: FakeServer, told: int | None, counted: int
+) -> None:
+    spent = meter()
+    server.usage = {**size(1000, 9), "prompt_tokens_details": {"cached_tokens": told}}
+    await port(server).sample(ASK, n=1, meter=spent)
+    usage = spent.usage()
+    assert (usage["prompt_tokens"], usage["cached_prompt_tokens"]) == (1000, counted)
+
+
 async def test_a_model_that_follows_the_seed_gets_one_for_each_draw_and_the_same_again(
     server: FakeServer,
 ) -> None:

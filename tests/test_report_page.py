@@ -50,7 +50,17 @@ def test_a_report_agrees_with_hand_computation(command: Command) -> None:
     _, _, line = Path("page/report.csv").read_text().splitlines()
     told, _, numbers = line.partition(",0.3006")
     assert told == "game24,,m,,tot_bfs,{},False,4,4,0.75"
-    assert numbers.split(",")[2:] == ["0.75", "2.0", "3.0", "150.0", "10.0", "0.5", "1.0", "1.5"]
+    assert numbers.split(",")[2:] == [
+        "0.75",
+        "2.0",
+        "3.0",
+        "150.0",
+        "10.0",
+        "0.5",
+        "1.0",
+        "0.0",
+        "1.5",
+    ]
     assert "</html>" in Path("page/report.html").read_text()
 
 

@@ -154,9 +154,19 @@ def read(result: LLMResult, request: Request, n: int, *, openai: bool) -> Answer
         "prompt_tokens": prompt,
         "completion_tokens": completion,
     }
+    if cached := _cached(result):
+        answer["cached_prompt_tokens"] = min(cached, prompt)
     if incomplete := Counter[Ending](ending for _, ending in answers if ending):
         answer["incomplete"] = dict(incomplete)
     return answer
+
+
+def _cached(result: LLMResult) -> int:
+    """Returns how many of the prompt's tokens the server says it had read before."""
+    message = getattr(result.generations[0][0], "message", None)
+    counts = message.usage_metadata if isinstance(message, AIMessage) else None
+    told = counts.get("input_token_details", {}).get("cache_read") if counts else None
+    return told if type(told) is int and told > 0 else 0
 
 
 def _sizes(result: LLMResult, request: Request, texts: Sequence[str]) -> tuple[int, int]:

@@ -169,7 +169,8 @@ class Meter:
         prompt, completion = answer["prompt_tokens"], answer["completion_tokens"]
         tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
         self.count(role, model, samples=len(answer["texts"]), **tokens)
-        self.add({"calls": 1, "incomplete": answer.get("incomplete", {})})
+        told = {"cached_prompt_tokens": answer.get("cached_prompt_tokens", 0)}
+        self.add({"calls": 1, "incomplete": answer.get("incomplete", {}), **told})
 
     def add(self, counts: Mapping[str, Any]) -> None:
         """Adds any other counters, such as `thoughts` or `evaluated`."""

@@ -36,6 +36,8 @@ class Answer(TypedDict):
     texts: list[str]
     prompt_tokens: int
     completion_tokens: int
+    cached_prompt_tokens: NotRequired[int]
+    """Of the prompt's, what the server had read before, where it says so; it is not kept."""
     incomplete: NotRequired[dict[Ending, int]]
     """How many completions are no whole answers, by what ended them (`llm.completions`)."""
 

@@ -1,10 +1,12 @@
 """What the comparison showed: the table of docs/results.md."""
 
+from statistics import fmean
+
 from method_parts import ROOT, table
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.papers.suites import suite
-from thoughtgraph.bench.report_lines import Entry, entries
+from thoughtgraph.bench.report_lines import Entry, Spent, entries
 from thoughtgraph.bench.report_tables import tables
 from thoughtgraph.bench.result_files import ResultFolder, latest
 from thoughtgraph.bench.statistics import Comparison
@@ -12,7 +14,11 @@ from thoughtgraph.bench.statistics import Comparison
 RESULTS = ROOT / "bench" / "results" / "comparison"
 ENOUGH = 50
 """Problems below which nothing is decided (docs/results.md)."""
-TITLES = ("problems", "method", "right (95 %)", "tokens", "at equal cost (95 %)")
+TITLES = ("problems", "method", "right (95 %)", "tokens", "$ a thousand", "at equal cost (95 %)")
+PLACES = ("corpus", "database")
+"""Settings that whoever runs the suite has to give: where things are."""
+PRICES = {"prompt": 0.15, "cached": 0.075, "completion": 0.60}
+"""What gpt-4o-mini costs, in dollars a million tokens (OpenAI, 2024 to 2026)."""
 
 
 def comparison() -> str:
@@ -28,8 +34,7 @@ def comparison() -> str:
 def line_name(entry: Entry) -> str:
     """Returns what the comparison calls a line, which tells its settings."""
     compared = suite("comparison")
-    # Where the pages are is said by whoever runs it, not by the suite.
-    settings = {name: value for name, value in entry.given.items() if name != "corpus"}
+    settings = {name: value for name, value in entry.given.items() if name not in PLACES}
     for line in compared.rows:
         ids = [part.id for part in compared.parts_of(line)]
         told = line.method, line.settings, line.oracle
@@ -63,9 +68,17 @@ def _difference(comparison: Comparison) -> str:
     return f"{comparison.difference:+.0%} ({low:+.0%}, {high:+.0%})"
 
 
-def _measured(entry: Entry) -> tuple[str, str]:
+def _measured(entry: Entry) -> tuple[str, str, str]:
     low, high = entry.interval
-    return f"{entry.score:.0%} ({100 * low:.0f}-{high:.0%})", f"{entry.tokens:,.0f}"
+    score = f"{entry.score:.0%} ({100 * low:.0f}-{high:.0%})"
+    return score, f"{entry.tokens:,.0f}", f"{1000 * fmean(map(_dollars, entry.spent)):.2f}"
+
+
+def _dollars(spent: Spent) -> float:
+    """Returns what a run's tokens would have cost at `PRICES`."""
+    read = spent.prompt_tokens - spent.cached_prompt_tokens
+    prompt = PRICES["prompt"] * read + PRICES["cached"] * spent.cached_prompt_tokens
+    return (prompt + PRICES["completion"] * spent.completion_tokens) / 1e6
 
 
 def panels() -> list[tuple[str, list[Entry]]]:

@@ -22,7 +22,7 @@ from thoughtgraph.errors import ModelError, ThoughtgraphError
 
 SEEN = ("answer", "candidates", "ensembles", "outcome", "stop_reason", "limit", "verified", "votes")
 THREAD: Any = {"configurable": {"thread_id": "1"}}
-SECONDS = ("seconds", "mark")
+SECONDS = ("seconds", "mark", "cached_prompt_tokens")
 MARKS = ("prompt", "draws", "only")
 """Fields by which a search remembers what it was told; digests are older than they."""
 BETWEEN = ("select", "evaluate", "rollback", "call_tool", "propagate", "check")
