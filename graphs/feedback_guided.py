@@ -43,7 +43,7 @@ from thoughtgraph.nodes.actions import (
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.expand import place_below
-from thoughtgraph.nodes.feedback import layers
+from thoughtgraph.nodes.families import layers
 from thoughtgraph.nodes.limits import blocking_limit, limit_reason, requests_left
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first

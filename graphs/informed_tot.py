@@ -49,7 +49,7 @@ from thoughtgraph.nodes.expand import (
     times_expanded,
     with_times,
 )
-from thoughtgraph.nodes.informed import (
+from thoughtgraph.nodes.families.informed import (
     Rank,
     by_priority,
     identity,

@@ -30,9 +30,7 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer, terminal
 from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
-from thoughtgraph.nodes.plan_steps import plan_steps
-from thoughtgraph.nodes.plans.search import (
+from thoughtgraph.nodes.families.plan_search import (
     accepted,
     backtrack,
     calls_due,
@@ -40,6 +38,8 @@ from thoughtgraph.nodes.plans.search import (
     top,
     tried,
 )
+from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
+from thoughtgraph.nodes.plan_steps import plan_steps
 from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run

@@ -14,15 +14,15 @@ from typing import Literal
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
-from thoughtgraph.nodes.acting.think_act import (
+from thoughtgraph.nodes.actions import awaits_tool
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.families.think_act import (
     act,
     call_tool,
     generate,
     last_thoughts,
     latest,
 )
-from thoughtgraph.nodes.actions import awaits_tool
-from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.run import Run

@@ -15,7 +15,11 @@ from typing import Any, Literal
 from thoughtgraph.acting import Reflects
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
-from thoughtgraph.nodes.acting.think_act import (
+from thoughtgraph.nodes.actions import awaits_tool, hints_of
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.check import judge_latest, passed
+from thoughtgraph.nodes.families.think_act import (
     act,
     call_tool,
     generate,
@@ -23,10 +27,6 @@ from thoughtgraph.nodes.acting.think_act import (
     latest,
     lessons,
 )
-from thoughtgraph.nodes.actions import awaits_tool, hints_of
-from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.check import judge_latest, passed
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step

@@ -34,10 +34,11 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.families import rollback_paths as paths
+from thoughtgraph.nodes.families import rollback_schedule as schedule
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.reasoning_steps import step_ask, steps_of
 from thoughtgraph.nodes.review import shown_first
-from thoughtgraph.nodes.rollback import paths, schedule
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import with_ballots

@@ -8,7 +8,7 @@
     4          DFS(s', t + 1)                                         select -> generate
        (nothing left to try in s)                                     backtrack
 
-The recursion is read off the tree (`thoughtgraph.nodes.depth_first`), so a search can be stopped,
+The recursion is read off the tree (`nodes/families/depth_first.py`), so a search can be stopped,
 edited and resumed anywhere. Line 1 asks for nothing: a state of T thoughts is the output. Of a
 state's candidates at most `max_per_state` are visited, sorted by the generator's own score where
 the task asks for one; `outputs` and `max_records` end the search. As in the official crosswords
@@ -29,7 +29,8 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask, join_samples
-from thoughtgraph.nodes.depth_first import (
+from thoughtgraph.nodes.expand import ThoughtQuestion, drafted, expansion, place, propose, sample
+from thoughtgraph.nodes.families.depth_first import (
     Level,
     awaits_verdict,
     candidates,
@@ -41,7 +42,6 @@ from thoughtgraph.nodes.depth_first import (
     to_expand,
     visited,
 )
-from thoughtgraph.nodes.expand import ThoughtQuestion, drafted, expansion, place, propose, sample
 from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.method_graph import Graph, add_answer, method_graph
 from thoughtgraph.nodes.review import shown_first

@@ -11,7 +11,7 @@ from thoughtgraph.bench.crossword_scores import best_state, rows, score
 from thoughtgraph.bench.data import load
 from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError, ProblemError
-from thoughtgraph.nodes.depth_first import visited
+from thoughtgraph.nodes.families.depth_first import visited
 from thoughtgraph.tasks.crossword_board import LABELS, CrosswordBoard
 from thoughtgraph.tasks.crosswords import Crosswords, board_of, clues_of
 

@@ -17,7 +17,7 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.edits import BELOW
 from thoughtgraph.graphs.tot_bfs import frontier
-from thoughtgraph.nodes.depth_first import levels, next_state
+from thoughtgraph.nodes.families.depth_first import levels, next_state
 from thoughtgraph.tree import PERSON, Tree, grow, merge_thoughts, root
 
 LIMITS = {"limit_requests": 40, "limit_thoughts": 60}

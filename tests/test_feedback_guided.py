@@ -11,7 +11,7 @@ from support.scripted import Call, Reply, ScriptedChat
 from support.searches import THREAD
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.feedback.layers import SAME
+from thoughtgraph.nodes.families.layers import SAME
 from thoughtgraph.outcome import REJECTED
 
 

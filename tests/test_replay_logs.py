@@ -28,7 +28,7 @@ from thoughtgraph.bench.metrics import best_of_k, scores
 from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.graphs.tot_bfs import best_states
-from thoughtgraph.nodes.depth_first import visited
+from thoughtgraph.nodes.families.depth_first import visited
 from thoughtgraph.tasks.creative_writing import CreativeWriting
 from thoughtgraph.tasks.crosswords import Crosswords, board_of
 from thoughtgraph.tasks.game24.game24 import Game24

@@ -23,7 +23,7 @@ from support.stepping import (
 
 import thoughtgraph as tg
 from thoughtgraph.llm.exchange import Draw
-from thoughtgraph.nodes.rollback.paths import alpha, beta, path_ids
+from thoughtgraph.nodes.families.rollback_paths import alpha, beta, path_ids
 from thoughtgraph.tree import path_to, texts
 
 MODES = pytest.mark.parametrize("parallel", [True, False])

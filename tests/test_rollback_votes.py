@@ -16,7 +16,7 @@ from support.scripted import Call
 from support.stepping import STEPPING, drawn, scripted, single, walker
 from support.stepping import run as grown
 
-from thoughtgraph.nodes.rollback.paths import ranked, weight
+from thoughtgraph.nodes.families.rollback_paths import ranked, weight
 from thoughtgraph.reasoning import Faults
 from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, single_step, unlabelled
 from thoughtgraph.tree import Thought, Tree, root

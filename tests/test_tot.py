@@ -10,7 +10,7 @@ from support.scripted import Call
 
 import thoughtgraph as tg
 from thoughtgraph.graphs.tot_bfs import draw_states, selection
-from thoughtgraph.nodes.depth_first import visited
+from thoughtgraph.nodes.families.depth_first import visited
 
 
 async def test_drawing_follows_the_values_and_is_uniform_without_any() -> None:

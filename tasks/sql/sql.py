@@ -37,6 +37,8 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = {
 }
 """Values by method (ours)."""
 NO_ROWS = "it returns no rows"
+PART = "part"
+"""What the names of parts begin with."""
 FAILED = "Step "
 """How the analysis of a part that fails begins."""
 
@@ -64,7 +66,7 @@ class Sql(Acting):
 
         def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
             parts = [part for text in samples for part in parts_in(text)]
-            usual = f"part{len(path) + 1}"
+            usual = f"{PART}{len(path) + 1}"
             kept = (Part("" if last else part.name or usual, part.query) for part in parts)
             return [{"text": text} for text in dict.fromkeys(part.text for part in kept)]
 
@@ -175,8 +177,9 @@ class Sql(Acting):
         self, name: str, problem: str, path: Path, options: Options, **values: str
     ) -> Prompt:
         shown = {**self._shown(problem, options), **values}
-        parts = "\n".join(_lines(path)) or "(none yet)"
-        return Prompt(fill(f"sql/{name}", **shown, parts=parts, steps=numbered(path)))
+        shown["parts"] = "\n".join(_lines(path)) or "(none yet)"
+        shown["next"] = f"{PART}{len(path) + 1}"
+        return Prompt(fill(f"sql/{name}", **shown, steps=numbered(path)))
 
 
 def _lines(path: Path) -> list[str]:

@@ -17,7 +17,7 @@ from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.bench.runner import Batch, Setup, Trial, run, trials
 from thoughtgraph.cli.bench import score
-from thoughtgraph.nodes.depth_first import visited
+from thoughtgraph.nodes.families.depth_first import visited
 from thoughtgraph.tasks.crosswords import CONFIDENCE, Crosswords, board_of, clues_of
 
 EMPTY_BOARD = "Current Board:\n" + "_____\n" * 5

@@ -3,8 +3,7 @@
 from collections import Counter
 from typing import Literal, NamedTuple, cast
 
-from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
-from thoughtgraph.nodes.rollback.paths import (
+from thoughtgraph.nodes.families.rollback_paths import (
     FIRST,
     alpha,
     analysable,
@@ -14,6 +13,7 @@ from thoughtgraph.nodes.rollback.paths import (
     settled,
     solutions,
 )
+from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import SearchState
