@@ -100,8 +100,8 @@ class Thought(TypedDict, total=False):
     """`open`: not continued yet; `expanded`: next thoughts were asked for; `pruned`: judged not
     worth it; `terminal`: an output."""
     pruned_by: str
-    """`person`, where it was pruned by hand: it is no answer then. Absent or empty: by nobody, or
-    by the search."""
+    """`person`, where it was pruned by hand: it is no answer then. Empty where a person opened it
+    again, absent where no person did either."""
     value: float
     """The evaluator's verdict as a number; higher is better; its scale is the task's."""
     unread: int

@@ -8,14 +8,20 @@
     4          DFS(s', t + 1)                                         select -> generate
        (nothing left to try in s)                                     backtrack
 
-The recursion is read off the tree (`nodes/families/depth_first.py`), so a search can be stopped,
-edited and resumed anywhere. Line 1 asks for nothing: a state of T thoughts is the output. Of a
-state's candidates at most `max_per_state` are visited, sorted by the generator's own score where
-the task asks for one; `outputs` and `max_records` end the search. As in the official crosswords
-code, a candidate is judged only when its turn comes, and one that alters what an earlier thought
-fixed is passed over unjudged. What the evaluator undervalues is lost with everything below it;
-`variant="no_prune"` judges but descends regardless, and `variant="no_backtrack"` follows the best
-candidate only, unjudged (both are rows of the paper's Table 3).
+Each candidate passes `select` twice: before its verdict, when those that break what earlier
+thoughts fixed are skipped, and after it, when it is visited: an output, to be expanded, or pruned.
+The recursion is read off the tree (`nodes/families/depth_first.py`, which sorts the candidates
+too), so a search can be stopped, edited and resumed anywhere.
+
+* G(p, s, 1) is never asked for: a state with T thoughts (depth `steps`) is an output.
+* Candidates are tried by the generator's own score, best first; where the task asks for none, in
+  the order proposed. At most `max_per_state` of a state are visited. V is the sum of its verdicts.
+* The search ends after `outputs` outputs (ours: 1; 0: no end, as in the box) or `max_records`
+  visits.
+* A candidate that changes what an earlier thought fixed, such as a letter, is skipped without a
+  judgement (section 4.3; unjudged: official crosswords code).
+* A wrong verdict costs the whole subtree. `variant="no_prune"` judges but descends regardless, and
+  `variant="no_backtrack"` follows the best candidate only, unjudged (rows of the paper's Table 3).
 """
 
 from collections import Counter
@@ -59,7 +65,7 @@ DUPLICATE = "proposed twice; the first one counts"
 
 
 def generator(step: Step, key: str) -> ThoughtQuestion:
-    """G(p, s, k): lists of next thoughts, or one a completion."""
+    """G(p, s, k): asks for lists of next thoughts, or for one thought in each completion."""
     settings = _settings(step.state)
     if settings.generate == "propose":
         return propose(step, key, settings.proposal_samples)
@@ -67,63 +73,65 @@ def generator(step: Step, key: str) -> ThoughtQuestion:
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 2; with `reuse_proposals` an equal prompt gets the same proposals without a request."""
+    """Line 2; with `reuse_proposals` a state gets the children of one that had an equal prompt."""
     key, tree = to_expand(state), state["thoughts"]
     if not key:  # a person pruned the state to expand
         return {}
     ask = expansion(step, key, generator(step, key))
     reuses = _settings(state).reuse_proposals
     prompt = state_key_of(ask.question.prompt) if reuses else ""
-    known = next((k for k, t in tree.items() if prompt and t.get("prompt") == prompt), None)
-    expansions = [_repeated(tree, key, known)] if known else drafted(await step.ask([ask]))
+    alike = (k for k, t in tree.items() if prompt and t.get("prompt") == prompt and k != key)
+    twin = next(alike, None)
+    expansions = [_repeated(tree, key, twin)] if twin else drafted(await step.ask([ask]))
     if not expansions:
         return step.update(stop_reason=limit_reason(state))
     placed, first = place(state, expansions), dict[str, str]()
     for thought in placed.new.values():
         if first.setdefault(thought["text"], thought["id"]) != thought["id"]:
-            thought |= {"status": "pruned", "note": DUPLICATE}
+            thought.update({"status": "pruned", "note": DUPLICATE})
     if prompt:
         placed.parents[key]["prompt"] = prompt
-    step.count(thoughts=len(placed.new), expansions=1, cached=int(known is not None))
+    step.count(thoughts=len(placed.new), expansions=1, cached=int(twin is not None))
     return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
 
 async def select(step: Step, state: SearchState) -> dict[str, Any]:
-    """Lines 1 and 3: records the next state if it is judged, and prunes what is passed over."""
-    passed, update = passed_over(step, state, current(state["thoughts"])), dict[str, Any]()
-    after = _with(state, passed)
+    """Lines 1 to 3: skips violators, and visits the next candidate once it is judged."""
+    changes, update = violators(step, state, current(state["thoughts"])), dict[str, Any]()
+    after = _with(state, changes)
     key = next_state(after)
     if key and not awaits_verdict(after, key):
-        update = record(after, key)
-        passed |= update["thoughts"]
-        after = _with({**after, "step": update["step"]}, passed)
+        update = visit(after, key)
+        changes |= update["thoughts"]
+        after = _with({**after, "step": update["step"]}, changes)
         if "stop_reason" not in update and not to_expand(after):
-            passed |= passed_over(step, after, current(after["thoughts"]))
-    elif _settings(state).variant == "no_backtrack":
-        update["stop_reason"] = "dead_end"
-    return {**update, "thoughts": passed} if passed else update
+            # It is not gone into: the next of its level must be one that may be judged.
+            changes |= violators(step, after, current(after["thoughts"]))
+    elif not key and _settings(state).variant == "no_backtrack":
+        update["stop_reason"] = "dead_end"  # nothing is left to follow
+    return {**update, "thoughts": changes} if changes else update
 
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 3; with `evaluate="inspect"` part by part, and no judged part is asked about again."""
+    """Line 3: V, the sum of the verdicts on a candidate; none is asked for twice."""
     key, tree = next_state(state), state["thoughts"]
     if not key or not awaits_verdict(state, key):
         return {}  # a person has pruned it, or given it a value
-    if passed := passed_over(step, state, siblings(tree, key)):
-        return {"thoughts": passed}  # a person pruned the one before it
-    judging = await questions(step, state, path_to(tree, key))
-    if isinstance(judging, Verdict):
-        return {"thoughts": {key: {"value": judging.value, "note": judging.label}}}
-    keys, known = [state_key_of(each.prompt) for each in judging], verdicts_in(tree)
-    fresh = {k: each for k, each in zip(keys, judging, strict=True) if k not in known}
+    if skipped := violators(step, state, siblings(tree, key)):
+        return {"thoughts": skipped}  # a person pruned the one that was next, so these come first
+    parts = await questions(step, state, path_to(tree, key))
+    if isinstance(parts, Verdict):  # no model is needed
+        return {"thoughts": {key: {"value": parts.value, "note": parts.label}}}
+    keys, known = [state_key_of(each.prompt) for each in parts], verdicts_in(tree)
+    fresh = {k: each for k, each in zip(keys, parts, strict=True) if k not in known}
     n = _settings(state).n_evaluate
     asks = [Ask(each, key, "value", n, part=k, judges=True) for k, each in fresh.items()]
     answers = await step.ask(asks)
-    new = {answer.ask.part: verdict_json(answer.reading) for answer in answers}
+    new = {each.ask.part: verdict_json(each.reading) for each in answers}
     fields: Thought = {"verdicts": new}
     if answers:
         fields["value_raw"] = cut(join_samples([cut(join_samples(a.texts)) for a in answers]))
-        fields["usage"] = reduce(add_counts, [answer.usage for answer in answers])
+        fields["usage"] = reduce(add_counts, [each.usage for each in answers])
     if len(new) < len(fresh):
         return step.update(thoughts={key: fields}, stop_reason=limit_reason(state))
     verdicts = [{**known, **new}[part] for part in keys]
@@ -134,69 +142,74 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def backtrack(step: Step, state: SearchState) -> dict[str, Any]:
-    """Finds the deepest level with something left to try; ends the search without one."""
-    passed = Tree()
+    """Goes up to the deepest level with a candidate left; ends the search if there is none."""
+    skipped = Tree()
     for level in levels(state["thoughts"]):
-        passed |= passed_over(step, state, level)
-        if set(candidates(state, level)) - passed.keys():
+        skipped |= violators(step, state, level)
+        if set(candidates(state, level)) - skipped.keys():
             break
-    key, tree = next_state(_with(state, passed)), state["thoughts"]
-    to, reason = (tree[key]["parent"], "") if key else (None, "finished")
-    if not key and not _outputs(tree):
-        reason = "exhausted" if state["step"] else "dead_end"
+    key, tree, reason = next_state(_with(state, skipped)), state["thoughts"], ""
+    if not key:
+        empty = "exhausted" if state["step"] else "dead_end"
+        reason = "finished" if _output_count(tree) else empty
+    to = tree[key]["parent"] if key else None
     get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
-    return {"thoughts": passed, "stop_reason": reason}
+    return {"thoughts": skipped, "stop_reason": reason}
 
 
-async def go_on(state: SearchState) -> Literal["select", "answer"]:
-    """Routes to the candidates, unless a limit kept some of them out of the tree."""
+async def after_generate(state: SearchState) -> Literal["select", "answer"]:
+    """Routes to the candidates, or to the answer where the search was stopped."""
     return "answer" if state["stop_reason"] else "select"
 
 
-async def visit_next(
+async def after_select(
     state: SearchState,
 ) -> Literal["generate", "evaluate", "select", "backtrack", "answer"]:
-    """Routes into the state that was recorded, to the next one of its level, or back."""
+    """Routes into the state just visited, else to the next of its level, else back."""
     if not state["stop_reason"] and to_expand(state):
         return "generate"
     if not state["stop_reason"] and not candidates(state, current(state["thoughts"])):
         return "backtrack"
-    return await try_next(state)
+    return await after_backtrack(state)
 
 
-async def try_next(state: SearchState) -> Literal["evaluate", "select", "answer"]:
-    """Routes to the judgement of the next candidate; past it where a person has judged it."""
+async def after_backtrack(state: SearchState) -> Literal["evaluate", "select", "answer"]:
+    """Routes to the judgement of the next candidate, or to `select` if it needs none."""
     if state["stop_reason"]:
         return "answer"
     return "evaluate" if awaits_verdict(state, next_state(state)) else "select"
 
 
-def outputs(state: SearchState) -> list[str]:
-    """Returns what a search puts out: the outputs in order, else the deepest states it visited."""
+def answer_candidates(state: SearchState) -> list[str]:
+    """Returns the outputs in order; without any, the deepest states visited, pruned ones too.
+
+    With `answer_from="records"` it is the latter in any case.
+    """
     thoughts = visited(state["thoughts"].values())
-    passed = [thought for thought in thoughts if thought["status"] == "terminal"]
-    if passed and _settings(state).answer_from == "outputs":
-        return [thought["id"] for thought in passed]
+    complete = [thought for thought in thoughts if thought["status"] == "terminal"]
+    if complete and _settings(state).answer_from == "outputs":
+        return [thought["id"] for thought in complete]
     deepest = max((thought["depth"] for thought in thoughts), default=0)
     return [thought["id"] for thought in thoughts if thought["depth"] == deepest]
 
 
-def _repeated(tree: Tree, key: str, known: str) -> Expansion:
-    """Returns the expansion of a state by the proposals of one that had an equal prompt."""
+def _repeated(tree: Tree, key: str, twin: str) -> Expansion:
+    """Returns the expansion of a state by the children of one that had an equal prompt."""
     kept = ("text", "score", "answer", "raw")
-    thoughts = [{k: v for k, v in t.items() if k in kept} for t in children_of(tree, known)]
+    thoughts = [{k: v for k, v in t.items() if k in kept} for t in children_of(tree, twin)]
     return {"parent": key, "thoughts": thoughts, "usage": {}}
 
 
 def _with(state: Mapping[str, Any], changes: Tree) -> SearchState:
+    """Returns the state as it will be after changes to its tree."""
     return cast("SearchState", {**state, "thoughts": merge_thoughts(state["thoughts"], [changes])})
 
 
-def passed_over(step: Step, state: SearchState, level: Level) -> Tree:
-    """Returns the first candidates of a level that break what earlier thoughts fixed, pruned.
+def violators(step: Step, state: SearchState, level: Level) -> Tree:
+    """Prunes the first candidates of a level that break what earlier thoughts fixed.
 
-    Without backtracking the best candidate may overwrite that (section 4.3: "allowing
-    overwriting"); in the official code the last one, where all do.
+    Without backtracking none is pruned: the best may overwrite it (section 4.3). With `repo_compat`
+    all but the last may be, so the last is followed where all overwrite.
     """
     settings, pruned, keys = _settings(state), Tree(), candidates(state, level)
     if settings.variant == "no_backtrack":
@@ -217,20 +230,19 @@ async def questions(
     problem, settings = state["problem"], state["settings"]
     if _settings(state).evaluate == "inspect":
         return step.task(Inspects).inspect(problem, path, settings)
-    judging: Judged = await maybe_await(step.task(Values).value(problem, path, settings))
-    return judging if isinstance(judging, Verdict) else [judging]
+    judged: Judged = await maybe_await(step.task(Values).value(problem, path, settings))
+    return judged if isinstance(judged, Verdict) else [judged]
 
 
-def record(state: SearchState, key: str) -> dict[str, Any]:
-    """Returns what the verdict on a state changes: it is an output, gone into, or left.
+def visit(state: SearchState, key: str) -> dict[str, Any]:
+    """Marks a candidate `terminal` (an output), `open` (to be expanded) or `pruned` (V <= v_th).
 
-    With `prune` a state is continued only if its value exceeds the threshold or a person opened it
-    again; else always.
+    With `variant="prune"` the threshold holds for outputs too, but not for what a person reopened.
     """
     settings, number, thought = _settings(state), state["step"] + 1, state["thoughts"][key]
     greedy, reopened = settings.variant == "no_backtrack", thought.get("pruned_by") == ""
-    last = (settings.greedy_steps if greedy else None) or settings.steps
-    status: Status = "terminal" if thought["depth"] >= last else "open"
+    deepest = (settings.greedy_steps if greedy else None) or settings.steps
+    status: Status = "terminal" if thought["depth"] >= deepest else "open"
     if settings.variant == "prune" and not reopened and thought["value"] <= settings.threshold:
         status = "pruned"
     update: dict[str, Any] = {
@@ -238,9 +250,9 @@ def record(state: SearchState, key: str) -> dict[str, Any]:
         "step": number,
         "spent": {"rounds": 1, **({"evaluated": 1} if "value" in thought else {})},
     }
-    # Counted only where their number can end the search: it takes a pass over the tree.
-    wanted = status == "terminal" and settings.outputs
-    done = wanted and _outputs(state["thoughts"]) + 1 == settings.outputs
+    # Counting outputs walks the tree, so only where `outputs` limits them.
+    limited = status == "terminal" and settings.outputs
+    done = limited and _output_count(state["thoughts"]) + 1 >= settings.outputs
     if done or (greedy and status == "terminal"):
         return {**update, "stop_reason": "finished"}
     return {**update, "stop_reason": "step_limit"} if number >= settings.max_records else update
@@ -250,7 +262,7 @@ def _settings(state: SearchState) -> TotDfsSettings:
     return TotDfsSettings.of(state["settings"])
 
 
-def _outputs(tree: Tree) -> int:
+def _output_count(tree: Tree) -> int:
     return sum(thought["status"] == "terminal" for thought in tree.values())
 
 
@@ -263,13 +275,12 @@ def _tally(labels: Sequence[str]) -> str:
 def wire(run: Run) -> Graph:
     """Wires Algorithm 2."""
     graph = method_graph(run, generate, select, evaluate, backtrack)
-    last = partial(answer, pick=outputs)
-    add_answer(graph, run, last, candidates=judged)
+    add_answer(graph, run, partial(answer, pick=answer_candidates), candidates=judged)
     graph.add_conditional_edges("start", begin)
-    graph.add_conditional_edges("generate", go_on)
-    graph.add_conditional_edges("select", visit_next)
-    graph.add_conditional_edges("evaluate", shown_first(judged))
-    graph.add_conditional_edges("backtrack", try_next)
+    graph.add_conditional_edges("generate", after_generate)
+    graph.add_conditional_edges("select", after_select)
+    graph.add_conditional_edges("evaluate", shown_first(judged))  # select, after a review
+    graph.add_conditional_edges("backtrack", after_backtrack)
     return graph
 
 
