@@ -83,7 +83,7 @@ def test_a_problem_in_json_is_read_or_refused_whatever_is_in_it(name: str) -> No
 LONG = [
     5_000,
     pytest.param(100_000, marks=pytest.mark.ci),
-    pytest.param(1_000_000, marks=pytest.mark.slow),
+    pytest.param(400_000, marks=pytest.mark.slow),
 ]
 
 
