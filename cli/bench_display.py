@@ -20,7 +20,7 @@ from thoughtgraph.cli import text
 
 EVERY = 30.0
 """Seconds between two lines where nothing can be drawn (ours)."""
-HEADINGS = ("", "problems", "score", "95 %", "requests", "tokens", "$")
+HEADINGS = ("", "problems", "score", "95 %", "requests", "tokens", "$ a problem")
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Tally:
             yield from ("-", "")
         yield f"{self.requests / each:.1f}"
         yield text.rough(self.tokens / each)
-        yield "-" if self.dollars is None else f"{self.dollars:.2f}"
+        yield "-" if self.dollars is None else f"{self.dollars / each:.4f}"
 
     def forecast(self) -> str:
         """Returns what all of its problems will take, by those that were searched."""

@@ -122,8 +122,8 @@ class SolveOptions(DemoOptions):
             metavar="ID",
             autocompletion=lambda: list(registry.METHODS),
             help="Search method; see `thoughtgraph methods`, with --task ID for those that take "
-            "the task. Default: tot_bfs; tomt_os for scenes, react for hotpotqa and fever, io for "
-            "a task of your own that can only be asked.",
+            "the task. Default: tot_bfs; adaptive for sql, tomt_os for scenes, react for hotpotqa "
+            "and fever, io for a task of your own that can only be asked.",
         ),
     ] = None
     oracle: Oracle = False

@@ -48,7 +48,10 @@ def uncounted(prices: Prices) -> list[Event]:
     """Returns the news that the limit on dollars is off, where the price of a model is unknown."""
     if not (names := unpriced(prices)):
         return []
-    why = f"no price of {', '.join(names)} is known; give it with {remedy(names[0])}"
+    why = (
+        f"no price of {', '.join(names)} is known; give it, in dollars a million prompt and "
+        f"completion tokens, with {remedy(names[0])}"
+    )
     return [Event("dollars", f"neither counted nor limited, as {why}")]
 
 

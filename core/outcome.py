@@ -3,7 +3,7 @@
 What is said follows from plain data of the result: `stop_reason`, `limit`, `answer`, `votes`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -174,7 +174,7 @@ def verdict(result: Mapping[str, Any]) -> str:
     """
     right, task = result.get("verified"), result["task"]
     if right is None:
-        return f"unknown: {task} has no exact check"
+        return f"not checked: {task} has no exact check"
     if result.get("stop_reason") == "verified" or note_of(result) == DENIED:
         return f"{'yes' if right else 'no'}, by {_judge(result)}"
     return f"{'yes' if right else 'no'}, by the exact check of {task}"
@@ -221,9 +221,8 @@ def _end(result: Mapping[str, Any]) -> str:
         return f"stopped by {limit or 'a limit'}, {best}"
     within = f" within {limit}" if limit else ""
     outputs = [each for each in result.get("tree", {}).values() if each["status"] == "terminal"]
-    unread = bool(outputs) and all(each.get("answer") is None for each in outputs)
     return {
-        "finished": f"finished {having}{', as none could be read' * unread}",
+        "finished": f"finished {having}{_lacking(outputs) if result.get('answer') is None else ''}",
         "verified": f"finished with an answer that {_judge(result)} found right",
         "settled": "finished with an answer that no further solution could change",
         "exhausted": f"finished {having}, as nothing was left to search{within}",
@@ -232,6 +231,18 @@ def _end(result: Mapping[str, Any]) -> str:
         REFUSED: "refused before the model was asked anything",
         INTERRUPTED: "stopped by Ctrl-C; what was answered is kept",
     }.get(reason, reason or "unknown")
+
+
+def _lacking(outputs: Sequence[Mapping[str, Any]]) -> str:
+    """Returns why there is no answer although there are outputs; empty where nobody knows."""
+    readable = [each for each in outputs if each.get("answer") is not None]
+    if outputs and not readable:
+        return ", as none could be read"
+    if readable and all(each.get("ballot", "") is None for each in readable):
+        return f", as none of {len(readable)} had a vote: {readable[0].get('note', '')}".rstrip(
+            ": "
+        )
+    return ""
 
 
 def _incomplete(result: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Toolbox
 from thoughtgraph.admission import Oracle, check_task, default_method
 from thoughtgraph.building import Model, build
+from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.results import Result
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Task
@@ -96,7 +97,12 @@ def wait_for(work: Callable[..., Awaitable[T]], *arguments: Any, **options: Any)
         # nothing until the search has ended.
         while not wait([running], timeout=LONGEST_WAIT).done:
             pass
-        made: T = running.result()
+        try:
+            made: T = running.result()
+        except ThoughtgraphError as error:
+            # Its one line says what to do: the way through LangGraph and threads tells nobody more.
+            vars(error).pop("__notes__", None)
+            raise error.with_traceback(None) from None
         return made
 
 

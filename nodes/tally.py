@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from thoughtgraph.answers import Same
+from thoughtgraph.answers import Plausible, Same
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.outcome import By, Vote, vote
+from thoughtgraph.outcome import By, Vote, vote, with_note
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Task, maybe_await
 from thoughtgraph.tree import ROOT, Thought, path_to
@@ -23,7 +23,10 @@ def samples(state: SearchState) -> list[str]:
 
 
 async def with_ballots(step: Step, thoughts: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Returns thoughts, each with what its answer votes for where that is another text."""
+    """Returns thoughts, each with what its answer votes for where that is another text.
+
+    Of an answer that has no vote the note says why, as far as the task can tell.
+    """
     state, task = step.state, step.task(Task)
     if not isinstance(task, Same):
         return [*map(dict, thoughts)]
@@ -31,12 +34,26 @@ async def with_ballots(step: Step, thoughts: Sequence[Mapping[str, Any]]) -> lis
     distinct = [answer for answer in answers if answer is not None]
     said = (maybe_await(task.same(state["problem"], each, state["settings"])) for each in distinct)
     forms = dict(zip(distinct, await asyncio.gather(*said), strict=True))
-    return [
-        {**each, "ballot": forms[answer]}
-        if (answer := each.get("answer")) is not None and forms[answer] != answer
-        else dict(each)
-        for each in thoughts
-    ]
+    barred = [answer for answer in distinct if forms[answer] is None]
+    whys = dict(zip(barred, await asyncio.gather(*(_why(step, e) for e in barred)), strict=True))
+    voting = []
+    for each in map(dict, thoughts):
+        answer = each.get("answer")
+        if answer is not None and forms[answer] != answer:
+            each["ballot"] = forms[answer]
+        if why := whys.get(answer):
+            each["note"] = with_note(each, why)
+        voting.append(each)
+    return voting
+
+
+async def _why(step: Step, answer: str) -> str:
+    """Returns why an answer has no vote; empty where the task cannot tell."""
+    state, task = step.state, step.task(Task)
+    if not isinstance(task, Plausible):
+        return ""
+    said = await maybe_await(task.plausible(state["problem"], answer, state["settings"]))
+    return said.label.partition("\n")[0]
 
 
 def ballots_of(thoughts: Mapping[str, Mapping[str, Any]]) -> dict[str, str | None]:

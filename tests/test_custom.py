@@ -190,8 +190,8 @@ def test_a_stopped_run_of_a_file_goes_on_from_another_folder(
 
 MISTAKES = [
     ("nowhere.py:Haiku", "", "there is no file '"),
-    ("haiku.py", "", "it defines Order, Haiku"),
-    ("haiku.py:Hiku", "", "it defines Order, Haiku"),
+    ("haiku.py", "", "it defines Order, Haiku, Backwards"),
+    ("haiku.py:Hiku", "", "it defines Order, Haiku, Backwards"),
     ("own.py:Own", "class Own:\n    pass", "Own is no task, it needs id, read(text)"),
     ("own.py:Own", "x = 1\nOwn = nothing", "fails at line 2 (NameError"),
     ("own.py:Own", "class Own(:", "fails at line 1 (SyntaxError"),

@@ -182,7 +182,7 @@ async def test_votes_are_told_with_ties_and_what_could_not_be_read(
         assert out["votes"] == [vote]
     (shown,) = payload([stored(out)])["runs"]  # type: ignore[list-item]
     assert shown["outcome"] == out["outcome"]
-    assert shown["verified"] == "unknown: gsm8k has no exact check"
+    assert shown["verified"] == "not checked: gsm8k has no exact check"
 
 
 async def test_votes_that_nobody_can_read_elect_nobody() -> None:
@@ -241,7 +241,7 @@ def test_a_wrong_answer_is_never_called_right() -> None:
     base: dict[str, Any] = {"task": "game24", "settings": {}, "answer": "1"}
     base["stop_reason"] = "finished"
     assert outcome.verdict({**base, "verified": False}) == "no, by the exact check of game24"
-    assert outcome.verdict({**base, "verified": None}).startswith("unknown")
+    assert outcome.verdict({**base, "verified": None}).startswith("not checked")
     told = {**base, "stop_reason": "verified", "verified": True, "oracle": True}
     assert outcome.verdict(told) == "yes, by the oracle"
 

@@ -226,13 +226,14 @@ def test_a_schema_of_80_megabytes_is_not_looked_at(tmp_path: Path) -> None:
 
 
 PLACES = {
-    "nowhere.db": "there is no database 'nowhere.db' here; give a file of SQLite",
+    "nowhere.db": "there is no database 'nowhere.db'; give a file of SQLite",
     "/etc/passwd": "cannot use '/etc/passwd' as a database (file is not a database); give",
     "mysql://root@h/x": "mysql:// cannot be asked: only SQLite and PostgreSQL are known",
     "postgresql://me:secret@h/x": "leave the password out of it and give it in PGPASSWORD",
     "postgresql://me@h/x?password=secret": "leave the password out",
     "postgresql://root@127.0.0.1:9/x": "(the database cannot be reached (OperationalError)); give",
-    ".": "there is no database '.' here; give a file of SQLite, or a folder",
+    ".": "'.' is a folder; name a file in it",
+    "empty.db": "has no tables that can be read",
 }
 
 
@@ -241,6 +242,7 @@ def test_what_is_no_database_is_refused_in_one_line(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("empty.db").touch()
     with pytest.raises(tg.InputError) as refused:
         open_database(place)
     assert PLACES[place] in str(refused.value)

@@ -89,6 +89,12 @@ async def test_votes_are_on_rows_without_queries_that_fail_or_return_nothing(met
     reply = drawn({"generate": [block(each) for each in [FAILS] * 5 + [EMPTY] * 3]})
     out, _, _ = await solved(method, reply)
     assert out["answer"] == EMPTY, "where none returns rows, those that run count"
+    reply = drawn({"generate": [block(each) for each in [FAILS, "DELETE FROM loan"] * 4]})
+    out, _, thoughts = await solved(method, reply)
+    assert out["answer"] is None
+    assert out["outcome"] == f"finished without an answer, as none of 8 had a vote: fails: {WHY}"
+    refused = "fails: only a SELECT is run here, and this begins with 'DELETE'"
+    assert [each["note"] for each in thoughts[:2]] == [f"fails: {WHY}", refused]
 
 
 async def test_refine_is_told_by_the_database_and_stops_once_a_query_returns_rows() -> None:
@@ -315,7 +321,8 @@ def test_queries_are_read_as_models_write_them() -> None:
         "WITH a AS (\n SELECT 1\n)\nSELECT 1"
     )
     assert query_in("The query is\nSELECT a\nFROM b;\nThis selects a.") == "SELECT a\nFROM b"
-    assert query_in("With this query\nwe delete:\n```\nDROP TABLE x\n```") is None
+    assert query_in("With this query\nwe delete:\n```\nDROP TABLE x\n```") == "DROP TABLE x"
+    assert query_in("Delete nothing, and drop it.") is None
     text = "1. top = SELECT a, -- x\n  b FROM c WHERE d = '--no';\nStep 2: `few` := (SELECT 1)\n"
     assert parts_in(f"{text}SELECT 2\nUNION ALL\nSELECT 3\n\nbye\nz = WITH q AS (\nSELECT 4)") == [
         Part("top", "SELECT a, b FROM c WHERE d = '--no'"),

@@ -59,8 +59,9 @@ def event_lines(events: Sequence[ThoughtEvent], tree: Tree, problem: str) -> Ite
 
 def _words(event: ThoughtEvent, tree: Tree, problem: str) -> str:
     """Returns what there is to say of an event; nothing of one that another one tells."""
-    key, note = event.get("id", ""), text.short(event.get("note", ""), SHORT)
+    key = event.get("id", "")
     thought = tree.get(key, Thought())
+    note = text.short(event.get("note") or thought.get("note", ""), SHORT)
     match event["event"]:
         case "judged":
             return f"{key}: {text.value(event['value'])}{note and f' ({note})'}"

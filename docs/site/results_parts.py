@@ -14,7 +14,10 @@ from thoughtgraph.bench.statistics import Comparison
 RESULTS = ROOT / "bench" / "results" / "comparison"
 ENOUGH = 50
 """Problems below which nothing is decided (docs/results.md)."""
-TITLES = ("problems", "method", "right (95 %)", "tokens", "$ a thousand", "at equal cost (95 %)")
+TITLES = (
+    *("problems", "method", "right (95 %)", "requests", "tokens", "$ a thousand"),
+    "at equal cost (95 %)",
+)
 PLACES = ("corpus", "database")
 """Settings that whoever runs the suite has to give: where things are."""
 PRICES = {"prompt": 0.15, "cached": 0.075, "completion": 0.60}
@@ -68,10 +71,12 @@ def _difference(comparison: Comparison) -> str:
     return f"{comparison.difference:+.0%} ({low:+.0%}, {high:+.0%})"
 
 
-def _measured(entry: Entry) -> tuple[str, str, str]:
+def _measured(entry: Entry) -> tuple[str, str, str, str]:
     low, high = entry.interval
     score = f"{entry.score:.0%} ({100 * low:.0f}-{high:.0%})"
-    return score, f"{entry.tokens:,.0f}", f"{1000 * fmean(map(_dollars, entry.spent)):.2f}"
+    requests = fmean(each.requests for each in entry.spent)
+    dollars = 1000 * fmean(map(_dollars, entry.spent))
+    return score, f"{requests:.1f}", f"{entry.tokens:,.0f}", f"{dollars:.2f}"
 
 
 def _dollars(spent: Spent) -> float:

@@ -6,6 +6,12 @@ from typing import NamedTuple
 
 _WITH = r'with\s++(?:recursive\s++)?+["\w]++\s*+(?:\([^()]{0,500}\)\s*+)?+as\b'
 _BEGIN = re.compile(rf"^[ \t(]*+(?:select\b|{_WITH})", re.IGNORECASE | re.MULTILINE)
+_OTHER = re.compile(
+    r"\s*+(?:(?:insert|replace|merge)\s++into|delete\s++from|update\s++[\w.\"]++\s++set"
+    r"|(?:create|alter|drop|truncate)\s++(?:table|view|index|database|schema)|attach|pragma)\b",
+    re.IGNORECASE,
+)
+"""The beginning of what is no query: it is read, so that its refusal says so."""
 _END = re.compile(r";[ \t]*+(?:\n|$)|\n[ \t]*+\n|```")
 _LANGUAGE = re.compile(r"^[ \t]*+\w*+[ \t]*+\n")
 _PART = re.compile(
@@ -33,15 +39,16 @@ class Part(NamedTuple):
 def query_in(text: str) -> str | None:
     """Returns the query of a completion: of its last block of code that has one, else of its text.
 
-    None if there is none.
+    A statement that is no query counts where there is no other. None if there is neither.
     """
     pieces = text.split("```")
     blocks = [_LANGUAGE.sub("", piece) for piece in pieces[1::2]]
     for piece in reversed(blocks):
         if begin := _BEGIN.search(piece):
             return _stripped(piece[begin.start() :])
-    begin = _BEGIN.search(text)
-    return _stripped(_END.split(text[begin.start() :], maxsplit=1)[0]) if begin else None
+    if begin := _BEGIN.search(text):
+        return _stripped(_END.split(text[begin.start() :], maxsplit=1)[0])
+    return next((_stripped(piece) for piece in [*blocks, text] if _OTHER.match(piece)), None)
 
 
 def parts_in(text: str) -> list[Part]:

@@ -123,10 +123,13 @@ def _file(place: Path, name: str) -> Path:
     there = [place / f"{name}{kind}" for kind in KINDS]
     there += [place / name / f"{name}{kind}" for kind in KINDS]
     file = next((each for each in there if name and each.is_file()), place)
-    if not file.is_file():
-        what = "a file of SQLite, or a folder with a problem that names a database in it"
-        raise InputError(f"there is no database {name or str(place)!r} here; give {what}")
-    return file
+    if file.is_file():
+        return file
+    if place.is_dir() and not name:
+        problem = '{"question": "…", "database": "NAME"}'
+        raise InputError(f"{str(place)!r} is a folder; name a file in it, or write {problem}")
+    what = "give a file of SQLite, a folder of them, or postgresql://ROLE@HOST/DATABASE"
+    raise InputError(f"there is no database {name or str(place)!r}; {what}")
 
 
 @lru_cache(maxsize=32)
@@ -137,4 +140,7 @@ def _opened(place: str, modified: int, size: int) -> Database:
             f"{scheme[:20]}:// cannot be asked: only SQLite and PostgreSQL are known, as each "
             "database needs its own way to let nothing be written"
         )
-    return Database(Postgres(place) if address else Sqlite(place))
+    database = Database(Postgres(place) if address else Sqlite(place))
+    if not database.tables:
+        raise InputError(f"the database {brief(place)!r} has no tables that can be read")
+    return database
