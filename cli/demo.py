@@ -39,9 +39,14 @@ def is_right(query: str | None) -> bool:
 def next_steps() -> tuple[str, ...]:
     """Returns lines on what to try after the demonstration, as commands that work as they are.
 
-    Under `uv run` the commands begin with it: nothing else may know where `thoughtgraph` is.
+    Under `uv run` the commands begin with it, as nothing else may know where `thoughtgraph` is; and
+    they install nothing, neither groups for developers nor more of a model.
     """
-    command = "uv run thoughtgraph" if "UV_RUN_RECURSION_DEPTH" in os.environ else "thoughtgraph"
+    command = (
+        "uv run --no-sync thoughtgraph"
+        if "UV_RUN_RECURSION_DEPTH" in os.environ
+        else "thoughtgraph"
+    )
     return (
         f"{command} view last --open   (the page of this search)",
         f"{command} demo --set seed=7   (another search)",

@@ -8,14 +8,17 @@
     4          DFS(s', t + 1)                                         select -> generate
        (nothing left to try in s)                                     backtrack
 
-Each candidate passes `select` twice: before its verdict, when those that break what earlier
-thoughts fixed are skipped, and after it, when it is visited: an output, to be expanded, or pruned.
-The recursion is read off the tree (`nodes/families/depth_first.py`, which sorts the candidates
-too), so a search can be stopped, edited and resumed anywhere.
+Before its verdict a candidate is screened, in `select` or `backtrack`: one that breaks what earlier
+thoughts fixed is skipped. After it, `select` visits it: an output, to be expanded, or pruned. The
+recursion is read off the tree (`nodes/families/depth_first.py`, which sorts the candidates too), so
+a search can be stopped, edited and resumed anywhere.
 
+* T is `steps`, v_th `threshold`. k is `n_generate` where thoughts are sampled; where they are
+  proposed, `proposal_samples` counts lists of them.
 * G(p, s, 1) is never asked for: a state with T thoughts (depth `steps`) is an output.
 * Candidates are tried by the generator's own score, best first; where the task asks for none, in
-  the order proposed. At most `max_per_state` of a state are visited. V is the sum of its verdicts.
+  the order proposed. At most `max_per_state` children of a state are visited. V of a candidate is
+  the sum of the verdicts on it.
 * The search ends after `outputs` outputs (ours: 1; 0: no end, as in the box) or `max_records`
   visits.
 * A candidate that changes what an earlier thought fixed, such as a letter, is skipped without a
@@ -105,7 +108,7 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
         changes |= update["thoughts"]
         after = _with({**after, "step": update["step"]}, changes)
         if "stop_reason" not in update and not to_expand(after):
-            # It is not gone into: the next of its level must be one that may be judged.
+            # The next of its level goes straight to `evaluate`, so violators are skipped now.
             changes |= violators(step, after, current(after["thoughts"]))
     elif not key and _settings(state).variant == "no_backtrack":
         update["stop_reason"] = "dead_end"  # nothing is left to follow
@@ -142,7 +145,7 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def backtrack(step: Step, state: SearchState) -> dict[str, Any]:
-    """Goes up to the deepest level with a candidate left; ends the search if there is none."""
+    """Finds the deepest level with a candidate left; ends the search if there is none."""
     skipped = Tree()
     for level in levels(state["thoughts"]):
         skipped |= violators(step, state, level)
@@ -170,10 +173,10 @@ async def after_select(
         return "generate"
     if not state["stop_reason"] and not candidates(state, current(state["thoughts"])):
         return "backtrack"
-    return await after_backtrack(state)
+    return await to_next_candidate(state)
 
 
-async def after_backtrack(state: SearchState) -> Literal["evaluate", "select", "answer"]:
+async def to_next_candidate(state: SearchState) -> Literal["evaluate", "select", "answer"]:
     """Routes to the judgement of the next candidate, or to `select` if it needs none."""
     if state["stop_reason"]:
         return "answer"
@@ -206,7 +209,7 @@ def _with(state: Mapping[str, Any], changes: Tree) -> SearchState:
 
 
 def violators(step: Step, state: SearchState, level: Level) -> Tree:
-    """Prunes the first candidates of a level that break what earlier thoughts fixed.
+    """Returns a level with its first violators pruned, up to a candidate that breaks nothing.
 
     Without backtracking none is pruned: the best may overwrite it (section 4.3). With `repo_compat`
     all but the last may be, so the last is followed where all overwrite.
@@ -230,14 +233,14 @@ async def questions(
     problem, settings = state["problem"], state["settings"]
     if _settings(state).evaluate == "inspect":
         return step.task(Inspects).inspect(problem, path, settings)
-    judged: Judged = await maybe_await(step.task(Values).value(problem, path, settings))
-    return judged if isinstance(judged, Verdict) else [judged]
+    said: Judged = await maybe_await(step.task(Values).value(problem, path, settings))
+    return said if isinstance(said, Verdict) else [said]
 
 
 def visit(state: SearchState, key: str) -> dict[str, Any]:
     """Marks a candidate `terminal` (an output), `open` (to be expanded) or `pruned` (V <= v_th).
 
-    With `variant="prune"` the threshold holds for outputs too, but not for what a person reopened.
+    As in line 3 outputs are tested too; what a person reopened is not.
     """
     settings, number, thought = _settings(state), state["step"] + 1, state["thoughts"][key]
     greedy, reopened = settings.variant == "no_backtrack", thought.get("pruned_by") == ""
@@ -280,7 +283,7 @@ def wire(run: Run) -> Graph:
     graph.add_conditional_edges("generate", after_generate)
     graph.add_conditional_edges("select", after_select)
     graph.add_conditional_edges("evaluate", shown_first(judged))  # select, after a review
-    graph.add_conditional_edges("backtrack", after_backtrack)
+    graph.add_conditional_edges("backtrack", to_next_candidate)
     return graph
 
 
