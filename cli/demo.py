@@ -11,7 +11,7 @@ from thoughtgraph import registry
 TASK = "sql"
 METHOD = "tomt_os"
 SETTINGS: Mapping[str, Any] = {"seed": 13, "max_completion_tokens": 160}
-"""Ours: a part of a query is short. The seed is one whose search is refused a step, and right then;
+"""Ours: a part of a query is short. Of 20 seeds this one and 8 are refused a step and right then;
 the embedded model's sampling follows it, so the command shows that again. The rest is the paper's:
 b = 3, T = 30, sn = 2, temperature 1."""
 QUESTION = "How many pages has each member borrowed in 2025?"
