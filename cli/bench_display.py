@@ -20,7 +20,8 @@ from thoughtgraph.cli import text
 
 EVERY = 30.0
 """Seconds between two lines where nothing can be drawn (ours)."""
-HEADINGS = ("", "problems", "score", "95 %", "requests", "tokens", "$ a problem")
+HEADINGS = ("", "problems", "score", "95 %", "requests", "tokens", "$")
+"""Requests, tokens and dollars are means a problem."""
 
 
 @dataclass

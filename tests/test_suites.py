@@ -39,6 +39,7 @@ PLACES = {
     "hotpotqa-easy": "wiki/hotpotqa_easy_100.jsonl",
     "hotpotqa-medium": "wiki/hotpotqa_medium_100.jsonl",
     "hotpotqa-hard": "wiki/hotpotqa_hard_100.jsonl",
+    "sql": "sql/questions_first_half.jsonl",
 }
 """Where each data set lies in the folder that the variable names."""
 HELD = [f"ToT, b = {breadth}, exact steps and grammar" for breadth in (1, 5)]
