@@ -134,8 +134,8 @@ def solve_file(options: SolveOptions) -> int:
         "PROBLEM": options.problem,
         "--json": options.json_file,
         "--html": options.html_file,
+        "--resume": options.resume,
     }
-    unusable["--resume"] = options.resume
     if extra := [name for name, value in unusable.items() if value]:
         raise InputError(
             f"{', '.join(extra)} is for one problem; leave it out with --file: {options.out} has "

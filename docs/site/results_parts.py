@@ -1,7 +1,5 @@
 """What the comparison showed: the table of docs/results.md."""
 
-from statistics import fmean
-
 from method_parts import ROOT, table
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
@@ -9,7 +7,7 @@ from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.bench.report_lines import Entry, Spent, entries
 from thoughtgraph.bench.report_tables import tables
 from thoughtgraph.bench.result_files import ResultFolder, latest
-from thoughtgraph.bench.statistics import Comparison
+from thoughtgraph.bench.statistics import Comparison, mean
 
 RESULTS = ROOT / "bench" / "results" / "comparison"
 ENOUGH = 50
@@ -74,8 +72,8 @@ def _difference(comparison: Comparison) -> str:
 def _measured(entry: Entry) -> tuple[str, str, str, str]:
     low, high = entry.interval
     score = f"{entry.score:.0%} ({100 * low:.0f}-{high:.0%})"
-    requests = fmean(each.requests for each in entry.spent)
-    dollars = 1000 * fmean(map(_dollars, entry.spent))
+    requests = mean([each.requests for each in entry.spent])
+    dollars = 1000 * mean([*map(_dollars, entry.spent)])
     return score, f"{requests:.1f}", f"{entry.tokens:,.0f}", f"{dollars:.2f}"
 
 
