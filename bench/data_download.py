@@ -1,22 +1,19 @@
 """Brings a public data set from its home into a folder: whole and checked, or not at all."""
 
-import hashlib
-import os
-import shutil
 import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, NamedTuple, cast
+from typing import Any, NamedTuple
+from urllib.parse import urljoin
 
+import pooch
 import requests
 from requests import exceptions
-from requests.adapters import HTTPAdapter
-from urllib3.exceptions import HTTPError
 
 from thoughtgraph.bench.data_sets import DataSet, Download
 from thoughtgraph.bench.questions.sql_questions import rebuild
@@ -24,12 +21,10 @@ from thoughtgraph.errors import DataUnavailable, InputError
 
 SILENCE_SECONDS = 60.0
 """How long a home may say nothing before it counts as out of reach (ours)."""
-MOST_REDIRECTS = 5
-"""How often a home may point to another address (ours)."""
 CHUNK = 1 << 20
 """Bytes that are written at a time (ours)."""
 LARGEST = 1 << 30
-"""Bytes that are unpacked at most, and downloaded where the size is not known beforehand (ours)."""
+"""Bytes that are downloaded at most where the size is not known beforehand (ours)."""
 Progress = Callable[[int, int | None], None]
 """Told how many bytes have come, and of how many where that is known."""
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
@@ -55,6 +50,31 @@ class Fetched(NamedTuple):
     was_there: bool
 
 
+class _Bar:
+    """Passes on to `Progress` what pooch tells a bar, and stops what does not end."""
+
+    def __init__(self, progress: Progress, size: int | None) -> None:
+        self._progress, self._size = progress, size
+        self.total, self._done = 0, 0
+        """`total` is what the home says, which pooch writes here; 0: it does not say."""
+
+    def update(self, more: int) -> None:
+        """Counts bytes that came; a last chunk counts as a whole one."""
+        self._done += more
+        most = self._size or LARGEST
+        if self._done >= most + CHUNK:
+            raise DataUnavailable(f"it sends more than {most:,} bytes")
+        total = self._size or self.total or None
+        self._progress(min(self._done, total or self._done), total)
+
+    def reset(self) -> None:
+        """Begins to count anew, as pooch does once all is there."""
+        self._done = 0
+
+    def close(self) -> None:
+        """Has nothing to close: the display belongs to the caller."""
+
+
 def fetch(wanted: DataSet, folder: Path, progress: Progress) -> Fetched:
     """Returns a data set of a folder; downloads it where it is not there.
 
@@ -76,17 +96,9 @@ def fetch(wanted: DataSet, folder: Path, progress: Progress) -> Fetched:
             return _there(wanted, target)
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=f".{wanted.name}-", dir=folder) as work:
-            whole, made = Path(work) / "whole", Path(work) / wanted.file
-            digest = _download(wanted, whole, progress)
-            if wanted.archive is not None:
-                unpack(wanted, whole, made)
-            elif wanted.scripts:
-                made.mkdir()
-                for script in wanted.scripts:
-                    _download(script, made / script.file, progress)
-                rebuild(made, [script.file for script in wanted.scripts], whole)
-            else:
-                whole.rename(made)
+            whole, made = _download(wanted, Path(work) / "whole", progress), Path(work) / "made"
+            digest = pooch.file_hash(str(whole))
+            _make(wanted, whole, made, progress)
             made.rename(target)
     except DataUnavailable as error:
         raise DataUnavailable(f"{wanted.name} from {wanted.address}: {error}") from error
@@ -113,109 +125,76 @@ def _there(wanted: DataSet, target: Path) -> Fetched:
         return Fetched(target, None, was_there=True)
     if not target.is_file():
         raise InputError(f"{other}it is no file{remedy}")
-    with target.open("rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    digest = pooch.file_hash(str(target))
     if wanted.sha256 not in (None, digest):
         raise InputError(f"{other}its SHA-256 is {digest}{remedy}")
     return Fetched(target, digest, was_there=True)
 
 
-def _download(wanted: Download, file: Path, progress: Progress) -> str:
-    """Writes what lies at the address into a file and returns its SHA-256.
+def _download(wanted: Download, file: Path, progress: Progress) -> Path:
+    """Writes what lies at the address into a file, and returns it.
 
     Raises:
         DataUnavailable: It did not come, or is not what was published.
         OSError: The file cannot be written.
     """
-    digest = hashlib.sha256()
-    most, size = wanted.size or LARGEST, 0
-    with _reply(wanted.address) as reply, file.open("wb") as out:
-        total = wanted.size or int(reply.headers.get("Content-Length", 0)) or None
-        progress(0, total)
-        for chunk in reply.iter_content(CHUNK):
-            size += len(chunk)
-            if size > most:
-                raise DataUnavailable(f"it sends more than {most:,} bytes")
-            digest.update(chunk)
-            out.write(chunk)
-            progress(size, total)
-        out.flush()
-        os.fsync(out.fileno())
-    if wanted.sha256 not in (None, digest.hexdigest()):
-        raise DataUnavailable(
-            f"it sent another file than was published: its SHA-256 is {digest.hexdigest()}"
-        )
-    return digest.hexdigest()
-
-
-@contextmanager
-def _reply(address: str) -> Iterator[requests.Response]:
-    """Opens what lies at an address.
-
-    An address of https may point to https alone: whatever has no adapter is not followed.
-
-    Raises:
-        DataUnavailable: It is out of reach, or breaks off.
-    """
-    session = requests.Session()
-    session.max_redirects = MOST_REDIRECTS
-    session.adapters.clear()
-    for scheme in ("https://", "http://") if address.startswith("http://") else ("https://",):
-        session.mount(scheme, HTTPAdapter())
-    # Sizes and checksums are those of the file, not of a packed form of it.
-    session.headers["Accept-Encoding"] = "identity"
+    # Its logger has a handler of its own, which would write into the progress that is shown.
+    pooch.get_logger().setLevel("ERROR")
+    refused = {"response": partial(_only_safer, wanted.address)}
+    progress(0, wanted.size)
+    bar: Any = _Bar(progress, wanted.size)
+    bring: Any = pooch.HTTPDownloader(bar, CHUNK, timeout=SILENCE_SECONDS, hooks=refused)
     try:
-        with session, session.get(address, stream=True, timeout=SILENCE_SECONDS) as reply:
-            if reply.status_code != requests.codes.ok:
-                raise DataUnavailable(f"it answers with status {reply.status_code}")
-            yield reply
-    except (requests.RequestException, HTTPError, ValueError) as error:
+        pooch.retrieve(wanted.address, wanted.sha256, file.name, file.parent, downloader=bring)
+    except exceptions.HTTPError as error:
+        raise DataUnavailable(f"it answers with status {error.response.status_code}") from error
+    except requests.RequestException as error:
         known = (why for kind, why in _REASONS if isinstance(error, kind))
         why = next(known, f"it cannot be read ({type(error).__name__})")
         raise DataUnavailable(why) from error
+    except ValueError as error:
+        raise DataUnavailable("it sent another file than was published") from error
+    return file
+
+
+def _only_safer(address: str, reply: requests.Response, **_: Any) -> None:
+    """Refuses that an address of https points to one that is not."""
+    target = urljoin(reply.url, reply.headers.get("Location", ""))
+    if address.startswith("https:") and not target.startswith("https:"):
+        raise exceptions.InvalidSchema(target)
+
+
+def _make(wanted: DataSet, whole: Path, made: Path, progress: Progress) -> None:
+    """Makes a data set of what was downloaded.
+
+    Raises:
+        DataUnavailable: An archive is damaged, or lacks a file.
+    """
+    if wanted.archive is not None:
+        unpack(wanted, whole, made)
+    elif wanted.scripts:
+        made.mkdir()
+        for script in wanted.scripts:
+            _download(script, made / script.file, progress)
+        rebuild(made, [script.file for script in wanted.scripts], whole)
+    else:
+        whole.rename(made)
 
 
 def unpack(wanted: DataSet, archive: Path, made: Path) -> None:
-    """Writes the members of an archive that are wanted, and nothing else, into a new folder.
-
-    Each is looked up by its whole name, which is never a path here.
+    """Takes the members that are wanted out of an archive, into a new folder without folders.
 
     Raises:
         DataUnavailable: The archive is damaged, or lacks one of them.
-        OSError: A file cannot be written.
     """
     made.mkdir()
+    kind = pooch.Unzip if wanted.archive == "zip" else pooch.Untar
     try:
-        packed = zipfile.ZipFile if wanted.archive == "zip" else tarfile.TarFile
-        with packed(archive) as opened:
-            left = LARGEST
-            for member, name in wanted.member_files.items():
-                left -= _size(opened, member)
-                if left < 0:
-                    raise DataUnavailable(f"the archive holds more than {LARGEST:,} bytes")
-                with _content(opened, member) as content, (made / name).open("wb") as out:
-                    shutil.copyfileobj(content, out, CHUNK)
-    except DataUnavailable:
-        raise
+        kind(members=list(wanted.members), extract_dir="unpacked")(str(archive), "download", None)
     except _DAMAGED as error:
         raise DataUnavailable(f"the archive cannot be read ({type(error).__name__})") from error
-
-
-def _size(archive: zipfile.ZipFile | tarfile.TarFile, member: str) -> int:
-    """Returns how long a file of an archive is; one that is not there is refused."""
-    if isinstance(archive, zipfile.ZipFile):
-        known = {each.filename: each.file_size for each in archive.infolist()}
-    else:
-        known = {each.name: each.size for each in archive if each.isreg()}
-    if member not in known:
-        raise DataUnavailable(f"the archive has no {member!r}")
-    return known[member]
-
-
-def _content(archive: zipfile.ZipFile | tarfile.TarFile, member: str) -> IO[bytes]:
-    if isinstance(archive, zipfile.ZipFile):
-        try:
-            return archive.open(member)
-        except OSError as error:  # it names a place before its beginning
-            raise DataUnavailable(f"the archive cannot be read ({type(error).__name__})") from error
-    return cast("IO[bytes]", archive.extractfile(member))
+    for member, name in wanted.member_files.items():
+        content = archive.parent / "unpacked" / member
+        if not content.is_file() or content.is_symlink():
+            raise DataUnavailable(f"the archive has no {member!r}")
+        content.rename(made / name)
