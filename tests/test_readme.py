@@ -8,29 +8,33 @@ The convention for README.md and the pages beside it and in docs/:
   whatever name the text gives it: `openai:…`, or none. A comment `# → text` at the end of a line
   that is an expression states what the expression prints as, and is checked.
 * ```` ```python no-run ```` blocks are only compiled.
-* ```` ```sh ```` blocks (or bash, console): each `thoughtgraph …` names a command and options there
-  are, methods, tasks and settings of the registry.
+* ```` ```sh ```` blocks (or bash, console): each `thoughtgraph …` runs, in a folder that has the files
+  which the page speaks of; what another test runs is in `ELSEWHERE`. The requests of the pages are
+  sent in `tests/live/test_served.py`.
 * Relative links lead to files.
 """
 
 import ast
 import asyncio
 import inspect
-import itertools
+import json
+import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import typer.main
+from support.command import Command
 from support.fake_server import FakeServer
+from support.foreign_files import DATA
 from support.players import add_up
 
-from thoughtgraph import registry
-from thoughtgraph.bench.papers.suites import suite
-from thoughtgraph.cli.app import app
+from thoughtgraph.bench import data_download
+from thoughtgraph.bench.data_sets import DataSet, Download
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [*sorted(ROOT.glob("[A-Z]*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -124,36 +128,93 @@ def invocations(document: Path) -> Iterator[list[str]]:
                 yield words[at + 1 :]
 
 
-def values(words: Sequence[str], option: str) -> list[str]:
-    return [value for before, value in itertools.pairwise(words) if before == option]
+def as_run(words: list[str]) -> list[str]:
+    """A command as it is run here: on two problems, by the model there is, without a network."""
+    kept = [*words]
+    for option in ("--model", "--judge"):
+        if option in kept:
+            at = kept.index(option)
+            del kept[at : at + 2]
+    for option, value in (("--problems", "1:2"), ("--sample", "2")):
+        if option in kept:
+            kept[kept.index(option) + 1] = value
+    if "hotpotqa" in kept and "corpus=pages.jsonl" not in kept:
+        kept += ["--set", "corpus=pages.jsonl"]
+    runs = Path(os.environ["THOUGHTGRAPH_DATA"]) / "runs"
+    return [next(runs.iterdir()).name if word == "RUN" else word for word in kept]
 
 
-def misnamed(words: list[str]) -> list[str]:
-    """What a `thoughtgraph` command line names that does not exist."""
-    group: Any = typer.main.get_command(app)
-    command, rest = group, words
-    while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
-        command, rest = command.commands.get(rest[0]), rest[1:]
-    if command is None:
-        return words[: len(words) - len(rest)]
-    known = {"--help"}
-    for parameter in command.params:
-        known |= {*parameter.opts, *getattr(parameter, "secondary_opts", [])}
-    wrong = [w for w in words if w.startswith("-") and w.partition("=")[0] not in known]
-    sets = [part.id for name in values(words, "--suite") for part in suite(name).parts]
-    for option, names in (("--method", registry.METHODS), ("--task", [*registry.TASKS, *sets])):
-        given = [value for value in values(words, option) if ".py:" not in value]
-        wrong += [name for value in given for name in value.split(",") if name not in names]
-    settings = {name for each in registry.METHODS for name in registry.settings(each).model_fields}
-    named = [value.partition("=")[0] for value in values(words, "--set")]
-    named += [f"limit_{value.partition('=')[0]}" for value in values(words, "--limit")]
-    return wrong + [name for name in named if name not in settings]
+def calls(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Call) for node in ast.walk(statement))
 
 
-def test_what_command_lines_name_exists() -> None:
-    found = [(doc.name, misnamed(words)) for doc in DOCUMENTS for words in invocations(doc)]
-    assert len(found) > 25
-    assert [each for each in found if each[1]] == []
+def defined_in(document: Path) -> str:
+    """What the Python of a page imports and defines."""
+    code = "\n".join(each.text for each in blocks(document) if each.language == "python")
+    tree = compile(code, "page", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    kinds = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
+    kept: list[ast.stmt] = [
+        each for each in tree.body if isinstance(each, kinds) or not calls(each)
+    ]
+    return ast.unparse(ast.Module(kept, []))
+
+
+@pytest.fixture
+def files(tmp_path: Path, anywhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files that the pages speak of, and homes of data sets that answer from memory."""
+
+    def download(wanted: Download, file: Path, _: object) -> Path:
+        assert isinstance(wanted, DataSet)
+        file.write_text(DATA[wanted.task], encoding="utf-8")
+        return file
+
+    monkeypatch.setattr(data_download, "_download", download)
+    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+    own = defined_in(ROOT / "docs" / "tasks.md")
+    for name in ("haiku.py", "order.py"):
+        (tmp_path / name).write_text(own, encoding="utf-8")
+    lines = [{"problem": f"{number} pizzas", "gold": "{}"} for number in (1, 2)]
+    (tmp_path / "orders.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (tmp_path / "pages.jsonl").write_text('{"title": "Fidelio", "text": "An opera."}\n')
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as shop:
+        shop.execute("CREATE TABLE customer (name TEXT)")
+        shop.commit()
+    (tmp_path / "sets").mkdir()
+    (tmp_path / "runs").mkdir()
+    known = ROOT / "bench" / "results" / "comparison" / "results.jsonl"
+    (tmp_path / "runs" / "results-known.jsonl").symlink_to(known)
+    puzzles = "".join(f"{rank},1 1 4 6,4.4\n" for rank in range(1, 1_001))
+    sets = {
+        "game24.csv": f"Rank,Puzzles,AMT (s)\n{puzzles}",
+        "crosswords.json": DATA["crosswords"],
+        "creative_writing.txt": DATA["creative_writing"],
+    }
+    for name, text in sets.items():
+        (tmp_path / "sets" / name).write_text(text, encoding="utf-8")
+
+
+ELSEWHERE = {
+    "demo": "tests/test_demo.py runs it with its model",
+    "--server": "tests/live/test_served.py runs it on a server",
+    "comparison": "tests/test_suites.py runs it on the sets themselves",
+    "grammar=true": "tests/live/test_local.py asks a model that takes one",
+}
+"""What a command line has that is run by another test."""
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    "document",
+    [page for page in DOCUMENTS if any(invocations(page))],
+    ids=lambda path: path.name,
+)
+def test_commands_of_the_documentation_run(document: Path, files: None, command: Command) -> None:
+    stopped = command("solve", "4 9 10 13", "--task", "game24", "--limit", "requests=1")
+    assert "--resume" in stopped[1]
+    for words in invocations(document):
+        if not ELSEWHERE.keys() & {*words}:
+            code, _, err = command(*as_run(words))
+            assert code in (0, 1), (words, err)
 
 
 def test_relative_links_lead_to_files_and_each_page_is_listed_on_the_first() -> None:

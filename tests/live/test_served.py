@@ -1,7 +1,9 @@
 """The graphs on `langgraph dev`, offline, driven by LangGraph's SDK and by `bench --server`."""
 
 import json
+import re
 import runpy
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk.client import LangGraphClient as Client
 from support.command import Command
-from support.place import CAROL, MODELS, PUZZLE, Place
+from support.place import ALICE, BOB, CAROL, MODELS, PUZZLE, Place
 from support.serving import ROOT
 
 from thoughtgraph import registry
@@ -133,3 +135,32 @@ def test_a_server_that_is_not_there_is_one_line(command: Command) -> None:
     words = ["bench", "--task", "game24", "--problems", "1:9", "--server", "http://127.0.0.1:9"]
     code, _, err = command(*words)
     assert code == 2 and "no connection; is it running" in err
+
+
+def sent(place: Place, page: str, words: str, thread: str = "") -> str:
+    """What the server says to the lines of a page that have these words, as a shell sends them."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    shown = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
+    (lines,) = [each for each in shown if words in each]
+    named = {"http://127.0.0.1:2024": place.server.url, "THREAD": thread}
+    named |= {"a-long-key-of-alice": ALICE, "a-long-key-of-bob": BOB}
+    for name, here in named.items():
+        lines = lines.replace(name, here)
+    if ALICE not in lines:
+        lines = lines.replace("curl", f"curl -H 'x-api-key: {ALICE}'")
+    return subprocess.run(["bash", "-c", lines], check=True, capture_output=True, text=True).stdout
+
+
+def test_what_the_pages_send_is_answered(place: Place) -> None:
+    def thread() -> str:
+        return str(place.ask("POST", "/threads", {}, key=ALICE).body["thread_id"])
+
+    assert "event: custom" in sent(place, "inspect.md", "runs/stream")
+    said = sent(place, "serving.md", "/threads", thread())
+    assert "thread_id" in said and '"outcome":' in said and "not found" in said
+    reviewed = thread()
+    asked = {"assistant_id": "tot_bfs", "input": {"problem": PUZZLE}}
+    paused = asked | {"context": {**GAME, "review": "select"}}
+    path = f"/threads/{reviewed}/runs/wait"
+    assert "__interrupt__" in place.ask("POST", path, paused, key=ALICE).body
+    assert "__interrupt__" in sent(place, "person.md", '"keep"', reviewed)
