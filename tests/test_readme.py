@@ -8,9 +8,9 @@ The convention for README.md and the pages beside it and in docs/:
   whatever name the text gives it: `openai:…`, or none. A comment `# → text` at the end of a line
   that is an expression states what the expression prints as, and is checked.
 * ```` ```python no-run ```` blocks are only compiled.
-* ```` ```sh ```` blocks (or bash, console): each `thoughtgraph …` runs, in a folder that has the files
-  which the page speaks of; what another test runs is in `ELSEWHERE`. The requests of the pages are
-  sent in `tests/live/test_served.py`.
+* ```` ```sh ```` blocks (or bash, console): each `thoughtgraph …` runs, in a folder that has the
+  files which the page speaks of; what another test runs is in `ELSEWHERE`. Their requests to a
+  server are sent in `tests/live/test_served.py`.
 * Relative links lead to files.
 """
 
