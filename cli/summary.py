@@ -17,7 +17,7 @@ from thoughtgraph.cli.run_config import RunConfig
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.prices import Prices, dollars, remedy, unpriced
-from thoughtgraph.outcome import INTERRUPTED, REJECTED, verdict
+from thoughtgraph.outcome import INTERRUPTED, REJECTED, chosen_thought, verdict
 from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.task import extras
 from thoughtgraph.tree import Thought, Tree, path_to
@@ -114,13 +114,13 @@ def _answer(summary: Summary) -> Iterator[Fact]:
         yield Fact("answer", "none", "red")
     else:
         yield Fact("answer", text.lines(answer), "bold")
-    if returned := (chosen(summary.result["tree"]) or Thought()).get("returned"):
+    end = chosen_thought(summary.result)
+    if returned := end.get("returned"):
         yield Fact("returns", text.lines(returned))
     if (right := summary.result.get("right")) is not None:
         yield Fact("right", _rightness(right, summary.config.gold), _RIGHT[right])
     elif answer is not None:
         yield Fact("verified", verdict(summary.result), _RIGHT[summary.result.get("verified")])
-    end = chosen(summary.result["tree"]) or Thought()
     if (note := end.get("note", "")).startswith(REJECTED):
         why = text.short(note.removeprefix(REJECTED), LONGEST_LINE)
         yield Fact("judged", f"no, the search itself rejected this answer: {why}", "red")
@@ -202,15 +202,10 @@ def action_lines(tree: Tree) -> list[str]:
 
     There is none in a search that calls no tools.
     """
-    end = chosen(tree)
-    way = () if end is None else path_to(tree, end["id"])
+    end = chosen_thought({"tree": tree})
+    way = path_to(tree, end["id"]) if end else ()
     acted = any(thought.get("action") for thought in way)
     return [_action_line(thought) for thought in way if acted]
-
-
-def chosen(tree: Tree) -> Thought | None:
-    """Returns the thought that gave the answer; None without an answer."""
-    return next((thought for thought in tree.values() if thought.get("chosen")), None)
 
 
 def tries(tree: Tree) -> str:

@@ -175,7 +175,7 @@ def verdict(result: Mapping[str, Any]) -> str:
     right, task = result.get("verified"), result["task"]
     if right is None:
         return f"not checked: {task} has no exact check"
-    if result.get("stop_reason") == "verified" or note_of(result) == DENIED:
+    if result.get("stop_reason") == "verified" or chosen_thought(result).get("note") == DENIED:
         return f"{'yes' if right else 'no'}, by {_judge(result)}"
     return f"{'yes' if right else 'no'}, by the exact check of {task}"
 
@@ -208,13 +208,14 @@ def vote_words(chosen: Vote) -> str:
 
 
 def _end(result: Mapping[str, Any]) -> str:
-    reason, note, limit = result.get("stop_reason", ""), note_of(result), _limit(result)
+    reason, limit, chosen = result.get("stop_reason", ""), _limit(result), chosen_thought(result)
+    note, runs = chosen.get("note", ""), chosen.get("plausible")
     having = "with an answer" if result.get("answer") is not None else "without an answer"
     if note and result.get("answer") is not None:
         rejected = note.startswith(REJECTED)
         judged = "that the search itself rejected" if rejected else JUDGED.get(note, "")
         having = f"{having} {judged}".rstrip()
-    if (runs := _plausible(result)) is not None:
+    if runs is not None:
         having += " that runs" if runs else " that does not run or returns nothing"
     if reason in LIMITED:
         best = "with the best answer so far" if having == "with an answer" else having
@@ -258,16 +259,9 @@ def _incomplete(result: Mapping[str, Any]) -> str:
     return f"{which} {INCOMPLETE[ending].format(longest=settings.get('max_completion_tokens'))}"
 
 
-def note_of(result: Mapping[str, Any]) -> str:
-    """Returns the note of the thought that gave the answer; empty where there is none."""
-    thoughts = result.get("tree", {}).values()
-    return next((each.get("note", "") for each in thoughts if each.get("chosen")), "")
-
-
-def _plausible(result: Mapping[str, Any]) -> bool | None:
-    """Returns whether the answer may be right by what the task says, if it says anything."""
-    thoughts = result.get("tree", {}).values()
-    return next((each.get("plausible") for each in thoughts if each.get("chosen")), None)
+def chosen_thought(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the thought that gave the answer; an empty one where there is none."""
+    return next((each for each in result.get("tree", {}).values() if each.get("chosen")), {})
 
 
 def _judge(result: Mapping[str, Any]) -> str:

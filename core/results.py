@@ -18,8 +18,8 @@ from typing import Any, Self
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.prices import unpriced
-from thoughtgraph.outcome import sentence
-from thoughtgraph.tree import Thought, Tree
+from thoughtgraph.outcome import chosen_thought, sentence
+from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage, report
 
 PACKAGES = ("thoughtgraph", "langgraph", "langchain-core", "langchain-openai")
@@ -79,9 +79,7 @@ class Result(dict[str, Any]):
     @property
     def returned(self) -> str:
         """What the answer gives when it is run, such as the rows of a query; empty if it is not."""
-        tree: Tree = self.get("tree", {})
-        chosen = (thought for thought in tree.values() if thought.get("chosen"))
-        return next(chosen, Thought()).get("returned", "")
+        return str(chosen_thought(self).get("returned", ""))
 
 
 def stored(out: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from thoughtgraph.llm.prices import unpriced
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import Tally
-from thoughtgraph.outcome import DENIED, limit_reached, note_of, sentence
+from thoughtgraph.outcome import DENIED, chosen_thought, limit_reached, sentence
 from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.task import Checks, Outputs, Task, maybe_await
 from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts, path_to, shortened
@@ -141,7 +141,7 @@ async def _verified(step: Step, state: SearchState, text: str | None) -> bool | 
         return None
     if state["stop_reason"] == "verified":
         return True
-    if note_of(state) == DENIED:
+    if chosen_thought(state).get("note") == DENIED:
         return False
     task = step.task(Task)
     if not isinstance(task, Checks):
