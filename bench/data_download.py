@@ -36,9 +36,10 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
 )
 _DAMAGED = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
-    *(EOFError, ValueError, OverflowError, NotImplementedError, RuntimeError),
+    *(EOFError, ValueError, OverflowError, NotImplementedError, RuntimeError, OSError),
 )
-"""What the two libraries raise of a damaged archive, or of one that is encrypted."""
+"""What the two libraries raise of a damaged archive, or of one that is encrypted; of a full disk
+too."""
 
 
 class Fetched(NamedTuple):
@@ -192,7 +193,8 @@ def unpack(wanted: DataSet, archive: Path, made: Path) -> None:
     try:
         kind(members=list(wanted.members), extract_dir="unpacked")(str(archive), "download", None)
     except _DAMAGED as error:
-        raise DataUnavailable(f"the archive cannot be read ({type(error).__name__})") from error
+        why = getattr(error, "strerror", None) or type(error).__name__
+        raise DataUnavailable(f"the archive cannot be read ({why})") from error
     for member, name in wanted.member_files.items():
         content = archive.parent / "unpacked" / member
         if not content.is_file() or content.is_symlink():

@@ -109,17 +109,17 @@ def _remedy(
 def capability_error(
     method: str, task: Task, missing: Sequence[type], remedy: str = ""
 ) -> CapabilityError:
-    """Returns the error that says what a task would have to do for a method.
+    """Returns the error that says what a task lacks for a method, and what to do about it.
 
-    Whoever wrote the task is told what to write, whoever chose it what to choose instead, unless
-    there is another remedy.
+    For a task of ours, which the caller only chose, it names other methods; for the caller's own,
+    what to write. A `remedy` stands in place of either.
     """
-    if task.id in registry.TASKS and registry.task(task.id) is task:
+    if task.id in registry.TASKS and registry.task(task.id) is task:  # chosen, not written
         # The first sentence of a protocol's documentation says what it is for.
         firsts = [" ".join((getdoc(each) or "").split()).partition(". ")[0] for each in missing]
         wanted = " and that ".join(first[:1].lower() + first[1:].rstrip(".") for first in firsts)
-        remedy = remedy or f"`thoughtgraph methods --task {task.id}` lists those that can"
-        return CapabilityError(method, task.id, f"it needs one that {wanted}", remedy)
+        remedy = remedy or f"`thoughtgraph methods --task {task.id}` lists the methods that can"
+        return CapabilityError(method, task.id, f"it needs a task that {wanted}", remedy)
     names = ", ".join(f"{each.__module__}.{each.__name__}" for each in missing)
     reason = f"the task needs {', '.join(_signatures_missing(task, missing))} ({names})"
     ways = filter(None, [_settings_that_fit(method, task), _other_methods(task)])

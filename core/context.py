@@ -22,15 +22,15 @@ from thoughtgraph.settings.marks import StandsFor
 
 @lru_cache(maxsize=500)
 def graph_fields(base: type[Settings], values: str) -> dict[str, Any]:
-    """Returns the fields of a graph's settings, which are the same for equal graphs.
+    """Returns the fields of a graph's settings class, with the defaults that hold for this graph.
 
-    A default that is the same for all tasks stands in them; the others are None, and the
-    description says what they are.
+    A setting with one default for all tasks has that one. Where it depends on the task, or on a
+    switch such as `repo_compat`, the default is None and the description says what None means.
 
     Args:
         base: The method's settings.
-        values: By task, what it publishes, several where the run chooses the task; and the values
-            that the graph was built with, which go before. As JSON.
+        values: What each possible task publishes, by its id, and the values that the graph was
+            built with, which outrank it. JSON, so that equal graphs share an entry of the cache.
     """
     published, presets = json.loads(values)
     switched = {
@@ -41,27 +41,30 @@ def graph_fields(base: type[Settings], values: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, field in base.model_fields.items():
         own = field.get_default(call_default_factory=True)
-        usual = {task: {**each, **presets}.get(name, own) for task, each in published.items()}
-        one = next(iter(usual.values()), presets.get(name, own))
+        by_task = {task: {**its, **presets}.get(name, own) for task, its in published.items()}
+        first = next(iter(by_task.values()), presets.get(name, own))
+        differ = any(value != first for value in by_task.values())
         if name == "task":
             # For a form; the registry itself refuses other names with a hint.
             names: Any = {"enum": sorted(registry.TASKS)}
             choice = FieldInfo.merge_field_infos(field, json_schema_extra=names)
             fields[name] = (field.annotation, choice)
-        elif name not in presets and (name in switched or any(v != one for v in usual.values())):
-            special = [f"{task} {_text(each)}" for task, each in usual.items() if each != own]
-            meant = ", ".join([*special, f"{'else ' * bool(special)}{_text(own)}"])
+        elif name not in presets and (name in switched or differ):
+            exceptions = [f"{task} {_text(each)}" for task, each in by_task.items() if each != own]
+            otherwise = f"else {_text(own)}" if exceptions else _text(own)
+            meant = ", ".join([*exceptions, otherwise])
             text = f"{field.description} Empty: {meant}{switched.get(name, '')}."
-            # Sent with a form that was not touched, the default would hide what holds otherwise.
-            # None says "not given". Where None is a value, the form sends nothing unless it is
-            # touched: a default that is computed is not part of the schema.
-            left: Any = {"default_factory": type(None)} if _takes_none(field) else {"default": None}
-            left_open = _changed(field, description=text, **left)
-            fields[name] = (cast("Any", field.annotation) | None, left_open)
-        elif one == own:
+            # A form sends every default back, even untouched, which would override the task's own
+            # value. So None stands for "not given"; a setting that takes None has a computed
+            # default, which is not part of the schema.
+            empty: Any = {"default_factory": type(None)}
+            empty = empty if _takes_none(field) else {"default": None}
+            changed = _changed(field, description=text, **empty)
+            fields[name] = (cast("Any", field.annotation) | None, changed)
+        elif first == own:
             fields[name] = (field.annotation, field)
         else:
-            fields[name] = (field.annotation, _changed(field, default=one))
+            fields[name] = (field.annotation, _changed(field, default=first))
     return fields
 
 

@@ -141,8 +141,13 @@ def _addition(tree: Tree, key: str, fields: Mapping[str, Any], method: MethodEnt
     if key != str(len(tree)):
         raise InputError(f"a new thought has the next number, {len(tree)}, not {_quoted(key)}")
     parent, text = fields["parent"], fields["text"]
-    if not isinstance(parent, str) or parent not in tree:
-        raise InputError(f"there is no thought {_quoted(parent)} for thought {key} to follow")
+    if not isinstance(parent, str):
+        raise InputError(f'the parent of thought {key} must be an id as text, such as "{ROOT}"')
+    if parent not in tree:
+        raise InputError(
+            f"thought {key} cannot follow thought {_quoted(parent)}, which does not exist; name "
+            "a thought of the tree as its parent"
+        )
     if tree[parent]["status"] in ("pruned", "terminal"):
         raise InputError(f"thought {parent} is {tree[parent]['status']}; nothing can follow it")
     if not isinstance(text, str) or not text.strip() or len(text) > TEXT_LIMIT:

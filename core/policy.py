@@ -262,8 +262,10 @@ def _entries(variable: str) -> dict[str, str]:
     entries: dict[str, str] = {}
     for entry in os.environ.get(variable, "").split(","):
         key, _, value = (part.strip() for part in entry.partition("="))
-        if entry.strip() and (not key or key in entries or not (value or key == NO_PAGES)):
-            raise InputError(f"{variable}: {entry.strip()!r} is no NAME=VALUE, or one twice")
+        if entry.strip() and (not key or not (value or key == NO_PAGES)):
+            raise InputError(f"{variable}: {entry.strip()!r} must have the form NAME=VALUE")
+        if key in entries:
+            raise InputError(f"{variable}: {key!r} is there twice; keep one of them")
         if key:
             entries[key] = value
     return entries

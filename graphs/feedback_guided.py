@@ -83,7 +83,7 @@ async def extract(step: Step, state: SearchState) -> dict[str, Any]:
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
     """One child, which sees those before it and the rejected answers."""
     tree, parent = state["thoughts"], layers.visited(state["thoughts"])
-    if layers.is_full(state):  # a person has pruned it
+    if layers.is_full(state):  # a person has pruned the visited thought meanwhile
         return {}
     if blocking_limit(state, parent):
         return {"stop_reason": "budget"}
@@ -160,19 +160,20 @@ async def verify(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def conclude(step: Step, state: SearchState) -> dict[str, Any]:
-    """An answer from the deepest trajectory that is not impossible."""
+    """The answer that is forced where the search visited none: from the deepest unpruned path."""
     tree, settings = state["thoughts"], state["settings"]
-    hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
-    deepest = max(hopeful, key=lambda key: tree[key]["depth"])
+    unpruned = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
+    deepest = max(unpruned, key=lambda key: tree[key]["depth"])
     path = path_to(tree, deepest)
     question = step.task(Concludes).conclude(state["problem"], path, settings)
+    # `last`: it is asked although the search has ended.
     said = await step.ask_one(Ask(question, deepest, "conclude"), last=True)
     if said is None or said.reading is None:
         step.count(parse_errors={"conclude": 1} if said else {})
         return step.update()
     forced = bounded({"text": said.texts[0], "raw": said.texts[0], "answer": said.reading})
     forced |= {"status": "terminal", "usage": said.usage, "note": FORCED}
-    # Not placed as others are: the thought above was not expanded and does not bear the cost.
+    # By `grow`, not `place_below`: nothing was expanded, so the answer bears its own cost.
     new = grow(tree, deepest, [{**forced, "created_by": {"node": "conclude"}}])
     step.count(thoughts=1)
     return step.update(thoughts=new)

@@ -203,10 +203,11 @@ def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str
 
 
 def problem_of(state: SearchInput, task: Task) -> str:
-    """Returns the last thing a human said; the given problem, once that has been answered.
+    """Returns what is to be solved: the newest human message, or the input's `problem`.
 
-    A task that takes any question is given what was said before it too, as far as there is room:
-    the newest turns, and the system's message.
+    The message goes first. Once a run has replied to it, `problem` does; if there is none, the
+    message is solved again. A task with `follow_up` is also told the conversation before the
+    message: the system's message, and as many of the newest turns as there is room for.
 
     Args:
         state: The input.
@@ -217,15 +218,17 @@ def problem_of(state: SearchInput, task: Task) -> str:
     """
     messages = state.get("messages") or []
     if not all(isinstance(message, BaseMessage) for message in messages):
-        raise ProblemError("messages are a list of a conversation's messages; start a new thread")
-    said = [at for at, message in enumerate(messages) if isinstance(message, HumanMessage)]
-    question = str(messages[said[-1]].text) if said else ""
-    since = messages[said[-1] + 1 :] if said else []
+        raise ProblemError("something in `messages` is not a chat message; start a new thread")
+    human_at = [at for at, message in enumerate(messages) if isinstance(message, HumanMessage)]
+    question = str(messages[human_at[-1]].text) if human_at else ""
+    since = messages[human_at[-1] + 1 :] if human_at else []
     answered = any(REPLY in message.response_metadata for message in since)
     problem = state.get("problem") or ""
     if question and not (answered and problem):
         follow_up = extras(task).follow_up
-        turns = _turns(messages[: said[-1]], LONGEST_TEXT - len(question) - len(follow_up("", "")))
+        # The template's own words take room too.
+        room = LONGEST_TEXT - len(question) - len(follow_up("", ""))
+        turns = _turns(messages[: human_at[-1]], room)
         return follow_up(turns, question) if turns else question
     if not problem:
         raise ProblemError(

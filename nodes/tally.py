@@ -23,25 +23,27 @@ def samples(state: SearchState) -> list[str]:
 
 
 async def with_ballots(step: Step, thoughts: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Returns thoughts, each with what its answer votes for where that is another text.
+    """Returns the thoughts; one whose answer counts as another text has that text as `ballot`.
 
-    Of an answer that has no vote the note says why, as far as the task can tell.
+    A ballot of None has no vote, and the thought's note says why if the task can tell.
     """
     state, task = step.state, step.task(Task)
     if not isinstance(task, Same):
         return [*map(dict, thoughts)]
     answers = [*dict.fromkeys(each.get("answer") for each in thoughts)]
     distinct = [answer for answer in answers if answer is not None]
-    said = (maybe_await(task.same(state["problem"], each, state["settings"])) for each in distinct)
-    forms = dict(zip(distinct, await asyncio.gather(*said), strict=True))
-    barred = [answer for answer in distinct if forms[answer] is None]
-    whys = dict(zip(barred, await asyncio.gather(*(_why(step, e) for e in barred)), strict=True))
+    read = (maybe_await(task.same(state["problem"], each, state["settings"])) for each in distinct)
+    forms = dict(zip(distinct, await asyncio.gather(*read), strict=True))
+    voteless = [answer for answer in distinct if forms[answer] is None]
+    reasons = dict(
+        zip(voteless, await asyncio.gather(*(_why(step, e) for e in voteless)), strict=True)
+    )
     voting = []
     for each in map(dict, thoughts):
         answer = each.get("answer")
         if answer is not None and forms[answer] != answer:
             each["ballot"] = forms[answer]
-        if why := whys.get(answer):
+        if why := reasons.get(answer):
             each["note"] = with_note(each, why)
         voting.append(each)
     return voting

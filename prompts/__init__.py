@@ -74,9 +74,10 @@ def read_examples(name: str) -> str:
     try:
         text = Path(expanduser(name)).read_text(encoding="utf-8-sig").strip()
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "no UTF-8"
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InputError(
-            f"cannot read the examples in {name!r} ({why}); name a text file, {OWN} or {NONE}"
+            f"cannot read the examples in {name!r} ({why}); set examples to the path of a text "
+            f"file, {OWN!r} or {NONE!r}"
         ) from error
     if len(text) > LONGEST_EXAMPLES:
         raise InputError(

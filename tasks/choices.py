@@ -46,12 +46,22 @@ def stated(question: str, options: Sequence[str]) -> str:
 
 
 def letter(letters: str, text: str, where: Where) -> str | None:
-    """Returns the choice stated, called right or first, else the last lone letter."""
+    """Returns the letter that a text chooses; None without one, empty if it names several.
+
+    The first of these that is an option: the one at the beginning, the last one called right, and
+    those that stand alone, from the end.
+
+    Args:
+        letters: The letters of the options.
+        text: What is read.
+        where: What precedes it.
+    """
     text = _DENIED.sub("", plain(text))
     if where != "text" and _SEVERAL.match(text):
         return ""
     first = (_HEADED if where == "text" else _FIRST).match(text)
     leading = [each.upper() for each in first.groups() if each] if first else []
+    # Options that are listed again are not choices.
     bare = _LISTED.sub("", text) if len(_LISTED.findall(text)) > 1 else text
-    letters_read = [*leading, *_RIGHT.findall(text)[-1:], *reversed(_CAPITAL.findall(bare))]
-    return next((each for each in letters_read if each in letters), None)
+    candidates = [*leading, *_RIGHT.findall(text)[-1:], *reversed(_CAPITAL.findall(bare))]
+    return next((each for each in candidates if each in letters), None)

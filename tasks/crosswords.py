@@ -73,8 +73,8 @@ class Crosswords:
         clues = _listed(text) if text.lstrip().startswith("[") else _lined(text)
         if clues is None or len(clues) != len(LABELS) or not all(clues):
             raise ProblemError(
-                f"{' '.join(text.split())[:60]!r} is no mini crossword; write ten clues, five "
-                f"across and five down, as lines 'h1. …' to 'v5. …' or as a JSON list {_EXAMPLE}"
+                f"{' '.join(text.split())[:60]!r} is not a mini crossword; write ten clues, one a "
+                f"line, five across, then five down, or a JSON list {_EXAMPLE}"
             )
         return "\n".join(f"{label}. {clue}" for label, clue in zip(LABELS, clues, strict=True))
 

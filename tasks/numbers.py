@@ -184,7 +184,10 @@ def number(text: str) -> Fraction | None:
 
 
 def numbers_in(text: str) -> list[str | None]:
-    """Returns the numbers of a text in canonical form; None for a part of one."""
+    """Returns the numbers of a text, in order and in canonical form.
+
+    None stands for one that is ambiguous, too large, or part of something longer: `5-7`, `3:2`.
+    """
     text = plain(text)
     for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped), (_DECIMAL_COMMA, r"\1.\2")):
         text = pattern.sub(into, text)

@@ -77,9 +77,9 @@ class Stepwise(ZeroShot, Reasoning):
         return f"{question}\nAnswer: {self.marker}{solution}"
 
     def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Takes the text unchanged; a marker followed by a value ends the path.
+        """Takes the text unchanged; a solution, which is a value after the marker, ends the path.
 
-        One that only mentions the marker ends none, nor one whose value cannot be read.
+        A text that only mentions the marker, or whose value cannot be read, does not end it.
         """
         if (answer := self._solution(text)) is None:
             return {"text": text}

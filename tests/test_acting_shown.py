@@ -10,6 +10,7 @@ from rich.console import Console
 from support.pages_script import ScriptedPages
 from support.pools import few
 from support.scripted import Call, ScriptedChat, rng
+from support.searches import never
 
 import thoughtgraph as tg
 from thoughtgraph.cli.screen.live import LiveScreen
@@ -18,39 +19,33 @@ from thoughtgraph.cli.viewer.page import payload
 from thoughtgraph.llm.store import PaidAnswers
 from thoughtgraph.tools.wiki.sources import toolbox
 
-TWO_PAGES = {"Milan": "Milan is a city. The mayor lives there.", "Oslo": "Oslo is a capital."}
+PAGES = {"Milan": "Milan is a city. The mayor lives there.", "Oslo": "Oslo is a capital."}
+DRAFTS = ("I try Atlantis.\nAction 1: Search[Atlantis]", "I try.\nAction 1: Search[Milan]")
 
 
-def explorer() -> ScriptedChat:
+def explore(call: Call) -> list[str]:
     """Searches a page that there is and one that there is not, then finishes."""
-
-    def reply(call: Call) -> list[str]:
-        if call.role == "value":
-            return ["Score: 6"] * call.n
-        asked = call.prompt.rpartition("Question: ")[2]
-        if "Observation 1: Milan is" in asked:
-            return ["I know it.\nAction 2: Finish[Italy]"] * call.n
-        drafts = ["I try Atlantis.\nAction 1: Search[Atlantis]", "I try.\nAction 1: Search[Milan]"]
-        if call.n > 1:
-            return [drafts[at % 2] for at in range(call.n)]
-        return [drafts[call.draw[-1] % 2 if call.draw else 0]]
-
-    return ScriptedChat(reply=reply)
+    if call.role == "value":
+        return ["Score: 6"] * call.n
+    if "Observation 1: Milan is" in call.prompt.rpartition("Question: ")[2]:
+        return ["I know it.\nAction 2: Finish[Italy]"] * call.n
+    return [DRAFTS[at % 2] for at in range(call.n)]
 
 
-async def followed(method: str, model: ScriptedChat, **context: Any) -> tuple[LiveState, list[str]]:
-    graph = tg.build(method, task="hotpotqa", model=model, tools=toolbox(ScriptedPages(TWO_PAGES)))
+async def followed(**context: Any) -> tuple[LiveState, list[str]]:
+    model, tools = ScriptedChat(reply=explore), toolbox(ScriptedPages(PAGES))
+    graph = tg.build("itot_d_star_lite", task="hotpotqa", model=model, tools=tools)
     watch, told = LiveState(), list[str]()
     keys = channels(graph.builder.state_schema)
     options: Any = {"stream_mode": list(STREAM), "output_keys": keys}
-    options["context"] = {"n_generate": 2, **context}
+    options["context"] = {"n_generate": 2, "rounds": 6, **context}
     async for mode, data in graph.astream({"problem": "Where is Milan?"}, **options):
         told += [str(event) for event in watch.apply(mode, data)]
     return watch, told
 
 
 async def test_actions_costs_failures_and_propagation_are_told_and_drawn():
-    watch, told = await followed("itot_d_star_lite", explorer(), rounds=6, sibling_base="snapshot")
+    watch, told = await followed(sibling_base="snapshot")
     said = "\n".join(told)
     assert watch.state["answer"] == "Italy"
     assert "asked       call_tool 1: Search[Atlantis]" in said
@@ -69,7 +64,7 @@ async def test_actions_costs_failures_and_propagation_are_told_and_drawn():
 
 
 async def test_a_page_of_the_tree_has_costs_and_failures_but_no_texts_of_pages():
-    watch, _ = await followed("itot_d_star_lite", explorer(), rounds=6)
+    watch, _ = await followed()
     result = {**watch.state, "method": "itot_d_star_lite", "task": "hotpotqa", "answer": "Italy"}
     page = payload([result])["runs"][0]
     thoughts = {thought["id"]: thought for thought in page["thoughts"]}
@@ -80,7 +75,6 @@ async def test_a_page_of_the_tree_has_costs_and_failures_but_no_texts_of_pages()
     assert thoughts["2"]["tool_state"]["page"] == {"title": "Milan"}
 
 
-PAGES = {"Milan": "Milan is a city. The mayor lives there.", "Oslo": "Oslo is a capital."}
 STEPS = (
     "I try.\nAction 1: Search[Milan]",
     "I look.\nAction 1: Lookup[mayor]",
@@ -101,24 +95,15 @@ SAID = {
 }
 
 
-def gambler(seed: int) -> ScriptedChat:
-    def reply(call: Call) -> list[str]:
-        draws = rng(seed, call.role, call.draw or call.prompt)
-        return [draws.choice(SAID[call.role]) for _ in range(call.n)]
-
-    return ScriptedChat(reply=reply)
-
-
-async def never(answer: str) -> bool:
-    return False
-
-
 async def solved(
     method: str, seed: int, folder: Path, **context: Any
 ) -> tuple[dict[str, Any], list[Call]]:
-    model = gambler(seed)
+    def gamble(call: Call) -> list[str]:
+        draws = rng(seed, call.role, call.draw or call.prompt)
+        return [draws.choice(SAID[call.role]) for _ in range(call.n)]
+
+    model, tools = ScriptedChat(reply=gamble), toolbox(ScriptedPages(PAGES))
     oracle = never if method == "reflexion" else False
-    tools = toolbox(ScriptedPages(PAGES))
     graph = tg.build(method, task="hotpotqa", model=model, oracle=oracle, tools=tools)
     paid = PaidAnswers(folder / f"{method}{seed}.sqlite")
     with paid.in_use():
@@ -140,15 +125,13 @@ def shown_prompts(result: dict[str, Any]) -> set[tuple[str, str]]:
     }
 
 
-ROUNDS = {"rounds": 6, "n_generate": 2}
-BARE: dict[str, Any] = {"extractor": False}
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
-    ("itot_d_star_lite", ROUNDS, "", "generate value"),
+    ("itot_d_star_lite", {"rounds": 6, "n_generate": 2}, "", "generate value"),
     ("react", {}, "", "generate act"),
     ("reflexion", {"trials": 3}, "", "generate act reflect"),
     ("fgdip", {"limit_requests": 60}, "extract answer_eval", "generate step_eval"),
     ("fgdip", {"limit_requests": 6}, "extract generate step_eval conclude", ""),
-    ("fgdip", {**BARE, "limit_requests": 60}, "generate step_eval answer_eval", ""),
+    ("fgdip", {"extractor": False, "limit_requests": 60}, "generate step_eval answer_eval", ""),
 ]
 """Searches that meet all roles, the latter of them with observations in their prompts."""
 

@@ -118,12 +118,11 @@ BAD_INPUT = [
     ([*GAME, "--method", "nope"], "unknown method"),
     ([*GAME, "--method", "rollback,react"], "react"),
     ([*GAME, "--sweep", "breadth=2,x", "--method", "tot_bfs"], "breadth"),
-    (["bench", "--task", "nope"], "unknown task"),
+    ([*GAME, "--limit", "requests"], "--limit 'requests' is not NAME=VALUE"),
     (["bench", "--task", "gsm8k", "--data", "nowhere.jsonl"], "cannot read"),
     ([*GAME, "--out", "a-file"], "name a folder"),
     ([*GAME, "--out", "taken"], "--shard"),  # by another process
     (["solve", "4 9 10 13", "--task", "game24", "--file", "a-file"], "for one problem"),
-    (["solve", "--task", "game24", "--file", "nowhere.txt"], "cannot read"),
 ]
 
 

@@ -26,7 +26,7 @@ class Around(TypedDict, total=False):
 
 
 @pytest.mark.parametrize("way", ["node", "runnable", "tool", "solve"])
-def test_a_search_runs_in_a_graph_that_is_not_async(way: str) -> None:
+def test_a_search_runs_in_a_graph_that_is_not_async(way):
     """Its saver is not async either: the search knows nothing of it."""
     graph = tg.build("tot_bfs", task=Spelling(), model=speller())
     tool = tg.tool(graph, "spell", "Spells.")
@@ -65,7 +65,7 @@ class Chief(ScriptedChat):
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_a_search_is_a_subagent_of_deepagents(is_async: bool) -> None:
+async def test_a_search_is_a_subagent_of_deepagents(is_async):
     deepagents = pytest.importorskip("deepagents", reason="comes with the group agents")
     said = {"leaf": "leaf", "  ": "'  ' is no word; write one"}
     speller_agent = tg.subagent(
@@ -97,19 +97,18 @@ def chatting(method: str = "io", task: str = "question", **more: Any) -> tuple[A
 
 
 @pytest.mark.parametrize("method", ["io", "cot", "cot_sc", "tot_bfs", "adaptive"])
-async def test_a_question_is_asked_below_what_was_said_before(method: str) -> None:
+async def test_a_question_is_asked_below_what_was_said_before(method):
     graph, model = chatting(method)
     out = await graph.ainvoke({"messages": TURNS})
     assert model.seen
     for call in model.seen:
-        said = [turn.text for turn in TURNS]
-        places = [call.prompt.index(text) for text in said]
+        places = [call.prompt.index(turn.text) for turn in TURNS]
         assert places == sorted(places), "in the order in which it was said"
     assert out["problem"].endswith("Answer what is asked now: Where was he born?")
     assert out["messages"][-1].text == out["answer"] == "Bonn"
 
 
-async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer() -> None:
+async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer():
     graph, model = chatting(checkpointer=InMemorySaver())
     await graph.ainvoke({"messages": [HumanMessage("Where was Beethoven born?")]}, THREAD)
     assert "said so far" not in model.seen[0].prompt, "there was nothing before"
@@ -124,7 +123,7 @@ async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer() -> No
 PROSE = "Please reach 24 with the numbers 4, 9, 10 and 13"
 
 
-async def test_the_numbers_of_a_puzzle_are_found_in_what_a_chat_says() -> None:
+async def test_the_numbers_of_a_puzzle_are_found_in_what_a_chat_says():
     model = ScriptedChat(reply=lambda call: "Answer: (10 - 4) * (13 - 9)")
     graph = tg.build("io", task="game24", model=model)
     out = await graph.ainvoke({"messages": [HumanMessage(PROSE)]})
@@ -141,9 +140,9 @@ class Outer(MessagesState):
     told: str
 
 
-@pytest.mark.parametrize("task", ["game24", "crosswords", "creative_writing", "clevr", "ptr"])
-async def test_a_task_that_cannot_read_a_turn_replies_what_it_reads(task: str) -> None:
-    graph, model = chatting("tomt_os" if task in ("clevr", "ptr") else "cot", task=task)
+@pytest.mark.parametrize("task", ["game24", "crosswords", "creative_writing", "ptr"])
+async def test_a_task_that_cannot_read_a_turn_replies_what_it_reads(task):
+    graph, model = chatting("cot" if task != "ptr" else "tomt_os", task=task)
     said: Any = {"messages": [HumanMessage("Please solve this one for me")]}
     reply = (await graph.ainvoke(said))["messages"][-1].text
     assert "write" in reply and "\n" not in reply
@@ -151,11 +150,9 @@ async def test_a_task_that_cannot_read_a_turn_replies_what_it_reads(task: str) -
     async def tell(state: Outer) -> dict[str, str]:
         return {"told": state["messages"][-1].text}
 
-    app = StateGraph(Outer)
-    app.add_node("search", graph)
-    app.add_node("tell", tell)
-    app.add_edge(START, "search")
-    app.add_edge("search", "tell")
+    app: Any = StateGraph(Outer)
+    app.add_node("search", graph).add_node("tell", tell)
+    app.add_edge(START, "search").add_edge("search", "tell")
     for saver in (None, InMemorySaver()):
         out = await app.compile(checkpointer=saver).ainvoke(said, THREAD)
         assert out["told"] == reply, "the run of a graph around it goes on"
@@ -164,7 +161,7 @@ async def test_a_task_that_cannot_read_a_turn_replies_what_it_reads(task: str) -
     assert model.seen == [], "nothing is paid for"
 
 
-async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on() -> None:
+async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on():
     fails = True
 
     def reply(call: Call) -> str | list[str]:
@@ -178,9 +175,8 @@ async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on() ->
     asked: Any = {"messages": [HumanMessage("4 9 10 13")]}
     out = await graph.ainvoke(asked, THREAD)
     said = out["messages"][-1].text
-    assert said == (
-        "The model failed: the endpoint is gone\n\nThe best answer before that: 4 + 9 + 10 + 13"
-    )
+    assert said.startswith("The model failed: the endpoint is gone\n")
+    assert said.endswith(": 4 + 9 + 10 + 13"), "the best answer before that"
     with pytest.raises(tg.ModelError, match="is gone"):
         await graph.ainvoke(asked, context={"on_error": "raise"}, config=OTHER)  # type: ignore[arg-type]
     fails = False
@@ -188,7 +184,7 @@ async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on() ->
     assert "10 - 4" in out["messages"][-1].text
 
 
-async def test_of_a_long_conversation_the_newest_turns_stay() -> None:
+async def test_of_a_long_conversation_the_newest_turns_stay():
     turns = [SystemMessage("You are terse.")]
     turns += [HumanMessage(f"turn {number} " + "w" * 1000) for number in range(200)]
     graph, model = chatting()
@@ -200,7 +196,7 @@ async def test_of_a_long_conversation_the_newest_turns_stay() -> None:
     assert model.seen[0].prompt.count("And now?") == 1
 
 
-async def test_a_last_turn_that_is_too_long_is_refused() -> None:
+async def test_a_last_turn_that_is_too_long_is_refused():
     graph, model = chatting()
     given: Any = {"messages": [*TURNS, HumanMessage("w" * (LONGEST_TEXT + 1))]}
     out = await graph.ainvoke(given)

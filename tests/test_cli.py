@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from importlib.metadata import version
@@ -31,10 +30,8 @@ from thoughtgraph.registry import METHODS, TASKS
 
 PROGRAM = [sys.executable, "-c", "from thoughtgraph.cli.app import main; main()"]
 SMALL = [*PUZZLE, "--set", "breadth=2", "--set", "n_evaluate=1"]
-pytestmark = pytest.mark.usefixtures("own_environment")
-
-
 REPLY = play
+pytestmark = pytest.mark.usefixtures("own_environment")
 
 
 def assert_one_line(err: str, *words: str) -> None:
@@ -61,7 +58,7 @@ settings tree versions prompts
 """
 
 
-def test_solve_writes_the_result_and_one_event_a_line(server: FakeServer, command: Command) -> None:
+def test_solve_writes_the_result_and_one_event_a_line(server, command):
     files = ["--json", "result.json", "--html", "tree.html"]
     code, out, err = command("solve", *SMALL, "--model", server.specifier, *files)
     assert (code, err) == (0, "")
@@ -85,22 +82,11 @@ def test_solve_writes_the_result_and_one_event_a_line(server: FakeServer, comman
     assert lines[1].startswith(unknown)
     assert lines[2] == "asked       generate 0: 4 9 10 13"
     assert lines[3] == "made        1: 9 + 10 = 19 (left: 4 13 19) (from 0)"
-    for event in (r"judged      \d+: 20 \(sure\)", r"selected    [\d, ]+", r"pruned      [\d, ]+"):
-        assert any(re.fullmatch(event, line) for line in lines)
     assert {"ended:    finished with an answer", f"answer:   {written['answer']}"} <= {*lines}
     assert "verified: yes" in out and "\x1b" not in out
 
 
-def test_a_search_that_finds_nothing_exits_with_1(server: FakeServer, command: Command) -> None:
-    options = ["--limit", "requests=3", "--json", "result.json", "--model", server.specifier]
-    code, out, err = command("solve", *SMALL, *options)
-    assert (code, err) == (1, "")
-    assert "answer:   none" in out
-    assert "ended:    stopped by the limit on requests (limit_requests=3), without an answer" in out
-    assert result()["usage"]["requests"] == 3
-
-
-def test_an_endpoint_that_never_answered_is_an_error(command: Command) -> None:
+def test_an_endpoint_that_never_answered_is_an_error(command):
     with FakeServer(play, after(0, Fault(401))) as fake:
         code, out, err = command("solve", *SMALL, "--model", fake.specifier)
     assert code == 2 and "resume" not in out
@@ -124,9 +110,7 @@ FAILURES = [("tot_bfs", 4), ("tot_dfs", 2), ("tot_bfs", 1), ("tot_bfs", 9), ("to
 
 
 @pytest.mark.parametrize("failure", few(FAILURES, 2), ids=str)
-def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(
-    command: Command, failure: tuple[str, int]
-) -> None:
+def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(command, failure):
     method, answers = failure
     asked = ["solve", *(SMALL if method == "tot_bfs" else PUZZLE), "--method", method]
     asked += ["--json", "result.json", "--model"]
@@ -137,6 +121,7 @@ def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(
         code, out, err = command(*asked, fake.specifier)
         assert code == 1
         assert_one_line(err, "fake at http://127", "HTTP 401", "the key was refused")
+        assert "answer:   none" in out
         assert "ended:    stopped without an answer, as the model could not be asked" in out
         assert (result()["stop_reason"], result()["answer"]) == ("error", None)
         assert command(*resumed(out))[0] == 1, "it fails again, and can be resumed again"
@@ -150,7 +135,7 @@ def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(
 @pytest.mark.skipif(
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="this shell ignores Ctrl-C"
 )
-def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(command: Command) -> None:
+def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(command):
     asked = ["solve", *SMALL, "--json", "result.json", "--model"]
     with FakeServer(play) as whole:
         assert command(*asked, whole.specifier)[0] == 0
@@ -171,7 +156,7 @@ COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
 
 
 @pytest.mark.ci
-def test_a_terminal_shows_the_live_tree(server: FakeServer) -> None:
+def test_a_terminal_shows_the_live_tree(server):
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [*PROGRAM, "solve", *SMALL, "--model", server.specifier],
@@ -192,9 +177,7 @@ def test_a_terminal_shows_the_live_tree(server: FakeServer) -> None:
     assert "verified: " in shown
 
 
-def test_a_terminal_without_control_codes_or_colours_is_sent_none(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_without_control_codes_or_colours_is_sent_none(command, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
     with FakeServer(lambda seen: "The answer is no one at all") as fake:
@@ -215,23 +198,19 @@ def test_a_terminal_without_control_codes_or_colours_is_sent_none(
 
 
 @pytest.mark.parametrize(("arguments", "words"), BAD_INPUT, ids=lambda part: " ".join(part)[-50:])
-def test_bad_input_is_one_line_and_exit_code_2(
-    arguments: Sequence[str], words: Sequence[str], command: Command
-) -> None:
+def test_bad_input_is_one_line_and_exit_code_2(arguments, words, command):
     code, out, err = command(*arguments)
     assert (code, out) == (2, "")
     assert_one_line(err, *words)
 
 
-def test_a_traceback_is_for_those_who_want_it(command: Command) -> None:
+def test_a_traceback_is_for_those_who_want_it(command):
     with pytest.raises(ProblemError):
         command("solve", "4 9", "--task", "game24", "--debug")
 
 
 @pytest.mark.parametrize(("damage", "words"), NO_RESULT, ids=lambda part: str(part)[:30])
-def test_view_names_what_is_wrong_with_a_file(
-    damage: bytes | tuple[str, Any], words: str, command: Command
-) -> None:
+def test_view_names_what_is_wrong_with_a_file(damage, words, command):
     file = Path("result.json")
     if isinstance(damage, bytes):
         file.write_bytes(damage)
@@ -248,9 +227,7 @@ def test_view_names_what_is_wrong_with_a_file(
     assert_one_line(err, str(file), words)
 
 
-def test_view_makes_one_page_of_a_file_or_a_folder_and_shows_hostile_text(
-    command: Command,
-) -> None:
+def test_view_makes_one_page_of_a_file_or_a_folder_and_shows_hostile_text(command):
     script = "</script><script>alert(1)</script>"
     bad = stored(small(text=script), answer=script, method=script, task=script, problem=script)
     for name, content in (("a", bad), ("b", stored(small())), ("notes", [])):
@@ -262,7 +239,7 @@ def test_view_makes_one_page_of_a_file_or_a_folder_and_shows_hostile_text(
     assert "</html>" in Path("trees.html").read_text()
 
 
-def test_settings_are_json_or_text_or_a_file(tmp_path: Path) -> None:
+def test_settings_are_json_or_text_or_a_file(tmp_path):
     file = tmp_path / "prices.json"
     file.write_text('{"fake": [1, 2]}')
     wish = SolveOptions(
@@ -281,7 +258,7 @@ def test_settings_are_json_or_text_or_a_file(tmp_path: Path) -> None:
     }
 
 
-def test_an_oracle_makes_refine_run_on_game24_and_labels_the_result(command: Command) -> None:
+def test_an_oracle_makes_refine_run_on_game24_and_labels_the_result(command):
     tries = iter(["Answer: 4 + 9 + 10 + 13", "Answer: (10 - 4) * (13 - 9)"])
     with FakeServer(lambda seen: next(tries)) as fake:
         options = ["--method", "refine", "--oracle", "--json", "result.json"]
@@ -293,9 +270,7 @@ def test_an_oracle_makes_refine_run_on_game24_and_labels_the_result(command: Com
     assert command("view", "result.json")[0] == 0
 
 
-def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
-    command: Command,
-) -> None:
+def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(command):
     sequences = "\x1b[2J\x1b]0;pwned\x07[bold]1\u202e + \ud800 </script>\r = 24"
     hostile = f"[bold]This[/bold] took me a while, but it is right. Answer: {sequences}"
     with FakeServer(lambda seen: hostile) as fake:
@@ -307,7 +282,7 @@ def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
     assert result()["tree"]["1"]["text"] == hostile.replace("\ud800", "\ufffd")
 
 
-def test_methods_tasks_and_models_are_listed_and_described(command: Command) -> None:
+def test_methods_tasks_and_models_are_listed_and_described(command):
     listed = {line.split()[0]: line for line in command("methods")[1].splitlines() if line}
     assert listed.keys() >= METHODS.keys()
     _, out, _ = command("methods", "--task", "game24")
@@ -334,7 +309,7 @@ def test_methods_tasks_and_models_are_listed_and_described(command: Command) -> 
     assert re.search(r"breadth +5 +whole number", published)
 
 
-def test_a_reader_that_has_gone_is_an_error_and_not_the_end_of_the_process() -> None:
+def test_a_reader_that_has_gone_is_an_error_and_not_the_end_of_the_process():
     class Gone(io.StringIO):
         def write(self, text: str) -> int:
             raise BrokenPipeError
@@ -356,7 +331,7 @@ for told in ("--help", "--version", "methods", "tasks", "data", "data list", "no
 """
 
 
-def test_help_lists_and_mistakes_import_neither_langgraph_nor_langchain() -> None:
+def test_help_lists_and_mistakes_import_neither_langgraph_nor_langchain():
     done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert done.stdout.count(f"{version('thoughtgraph')}\n") == 1

@@ -9,7 +9,6 @@ from support.command import Command
 from support.fake_server import FakeServer, Seen
 from support.rows import PUZZLES, RIGHT, WRONG, finished, kept, row, runs
 
-from thoughtgraph.bench.budget import points
 from thoughtgraph.bench.equal_cost import beside_votes, vote_line, votes_of
 from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.report_lines import entries
@@ -55,8 +54,6 @@ def test_votes_of_several_calls_pay_for_the_prompts_that_were_read() -> None:
     votes = runs()[:2]
     for each in votes:
         each["usage"]["calls"] = 2
-    reached = [each.spent["tokens"] for each in points(votes[0])]
-    assert reached == [60.0, 70.0, 130.0, 140.0]
     (beside,) = beside_votes(entries([*votes, row("tot_bfs", "1", [1.0], -35)]))
     assert (beside.tokens, beside.samples, beside.vote_tokens) == (65.0, 2, 70.0)
 
@@ -66,13 +63,9 @@ def test_summaries_give_the_same_report_and_publish_no_text(tmp_path: Path) -> N
     told = markdown(sections(entries(whole)))
     for own in method_tables(entries(whole)):
         told = told.replace(f"{own.title}:\n\n{grid(own.headings, own.rows)}\n", "")
-    assert told == markdown(sections(entries(small))), (
-        "what is read off the trees alone is left out"
-    )
+    assert told == markdown(sections(entries(small))), "less what is read off the trees alone"
     assert as_csv(entries(whole)) == as_csv(entries(small))
-    assert page(sections(entries(small), budgets=True)).count("<img") == 2, (
-        "the budget curve is drawn from them as well"
-    )
+    assert page(sections(entries(small), budgets=True)).count("<img") == 2, "with a budget curve"
     text = json.dumps(small)
     for hidden in ("SECRET", *PUZZLES.values(), *RIGHT.values(), WRONG):
         assert hidden not in text
@@ -102,10 +95,8 @@ def test_lines_that_differ_in_a_setting_or_its_default_never_merge() -> None:
     for kind in (dict, summary):
         assert [entry.name for entry in entries(map(kind, whole))] == names
         lines = entries(map(kind, swept))
-        assert [(e.name, len(e.rows)) for e in lines] == [
-            ("tot_bfs (breadth=1)", 1),
-            ("tot_bfs (breadth=5)", 2),
-        ]
+        sizes = {entry.name: len(entry.rows) for entry in lines}
+        assert sizes == {"tot_bfs (breadth=1)": 1, "tot_bfs (breadth=5)": 2}
         assert len(entries(map(kind, [runs()[0], other]))) == 2
 
 

@@ -7,13 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
-from support.command import Command
 from support.fake_server import FakeServer
 from support.killed import killed_after, killed_at
 from support.players import play
 from support.searches import untimed
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.usefixtures("own_environment")]
 
 slow = pytest.mark.slow
 SMALL = ["1 2 4 7", "--task", "game24", "--set", "n_evaluate=1", "--method"]
@@ -28,16 +27,14 @@ KILLED = [
 
 @pytest.mark.parametrize(("method", "k"), KILLED)
 def test_a_command_killed_outright_is_resumed_by_the_id_on_its_first_line(
-    method: str, k: int, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+    method, k, command, tmp_path
+):
     search = ["solve", *SMALL, method, "--set", SIZES[method]]
     with FakeServer(play) as whole:
         command(*search, "--model", whole.specifier, "--json", "one.json")
     with FakeServer(play) as fake:
         told = [*search, "--model", fake.specifier]
-        out = killed_at(k, fake, tmp_path / "data" / "runs", *told)
-        run = out.splitlines()[0].split()[1].removesuffix(":")
+        run = killed_at(k, fake, tmp_path / "data" / "runs", *told)
         assert command("solve", "--resume", run, "--json", "other.json")[0] == 0
     one, other = (json.loads(Path(f"{name}.json").read_text()) for name in ("one", "other"))
     for result in (one, other):
@@ -48,14 +45,10 @@ def test_a_command_killed_outright_is_resumed_by_the_id_on_its_first_line(
 
 
 @pytest.mark.parametrize("written", [0, pytest.param(1, marks=slow)], ids=["nothing", "the input"])
-def test_a_command_killed_before_its_settings_are_in_a_checkpoint_keeps_them(
-    written: int, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+def test_a_command_killed_before_its_settings_are_in_a_checkpoint_keeps_them(written, command):
     with FakeServer(play) as fake:
         told = ["solve", *SMALL, "tot_bfs", "--set", "breadth=2", "--limit", "requests=3"]
-        out = killed_after(written, *told, "--model", fake.specifier)
-        run = out.splitlines()[0].split()[1].removesuffix(":")
+        run = killed_after(written, *told, "--model", fake.specifier)
         command("solve", "--resume", run, "--json", "result.json")
     result = json.loads(Path("result.json").read_text())
     names = ("breadth", "n_evaluate", "limit_requests")

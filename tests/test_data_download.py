@@ -48,7 +48,6 @@ def test_a_data_set_comes_whole_once_under_the_name_that_bench_looks_for(tmp_pat
     assert got.sha256 == hashlib.sha256(CONTENT).hexdigest()
     assert left(tmp_path / "a/b") == ["gsm8k.jsonl"]
     assert told[0] == (0, len(CONTENT)) and told[-1] == (len(CONTENT), len(CONTENT))
-    assert f"{home.address}: it cannot be reached" in refused(published(home.address), tmp_path)
 
 
 def test_another_file_of_the_name_is_refused_and_stays(tmp_path: Path) -> None:

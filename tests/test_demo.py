@@ -42,12 +42,8 @@ def test_it_shows_tables_a_way_back_the_query_its_rows_and_whether_they_are_righ
     assert sum(line.startswith("pruned") and WHY in line for line in lines) == 3
     assert any(line.startswith("backtracked") for line in lines)
     begin = lines.index("returns:  4 rows (name, sum(pages))")
-    assert sorted(line.split()[0] for line in lines[begin + 1 : begin + 5]) == [
-        "'Ana',",
-        "'Bruno',",
-        "'Chloe',",
-        "'Dario',",
-    ]
+    names = [line.split()[0] for line in lines[begin + 1 : begin + 5]]
+    assert sorted(names) == ["'Ana',", "'Bruno',", "'Chloe',", "'Dario',"]
     assert lines[begin + 5].startswith("right:    yes, the rows of the known answer")
     assert "tried:    6 calls for steps, 3 refused (E_QUERY 3)" in lines
     result = json.loads(Path("run.json").read_text())

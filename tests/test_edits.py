@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import StateUpdate
 from support.pools import few
 from support.searches import CASES, THREAD, built
-from support.spelling import WRONG, Spelling, speller
+from support.spelling import Spelling, speller
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
@@ -57,7 +57,7 @@ def places(method: str) -> list[Any]:
 @pytest.mark.parametrize(
     "place", [place for name in CASES for place in places(name)], ids=" after ".join
 )
-async def test_a_search_is_edited_where_it_stands(place: tuple[str, str]) -> None:
+async def test_a_search_is_edited_where_it_stands(place):
     """A state that is posted back changes nothing; nothing follows a thought that was pruned."""
     method, node = place
     case, saver = CASES[method], InMemorySaver()
@@ -122,7 +122,7 @@ async def spelling(node: str, **context: Any) -> Graph:
     return graph
 
 
-async def test_a_thread_whose_steps_are_not_kept_is_edited_where_it_stands() -> None:
+async def test_a_thread_whose_steps_are_not_kept_is_edited_where_it_stands():
     graph, _ = built(CASES["tot_bfs"], "tot_bfs")
     problem: Any = {"problem": CASES["tot_bfs"].problem}
     await graph.ainvoke(problem, THREAD, interrupt_after=["start"], durability="exit")
@@ -131,36 +131,36 @@ async def test_a_thread_whose_steps_are_not_kept_is_edited_where_it_stands() -> 
     assert out["stop_reason"] and out["tree"]["0"]["note"] == "seen"
 
 
-async def test_what_is_pruned_is_not_selected() -> None:
-    graph = await spelling("evaluate")
-    await edit(graph, "evaluate", {"1": PRUNE})
-    assert (await rest(graph))["answer"] == WRONG + "eaf"
+async def test_where_all_is_pruned_the_search_is_at_a_dead_end():
     graph = await spelling("generate")
     await edit(graph, "generate", {"1": PRUNE, "2": PRUNE})
     out = await rest(graph)
     assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
 
 
-async def test_what_was_not_selected_can_be_opened_again() -> None:
+async def test_what_was_not_selected_can_be_opened_again():
     graph = await spelling("select")
     await edit(graph, "select", {"2": {"status": "open"}})
     tree = (await rest(graph))["tree"]
     assert {t["parent"] for t in tree.values() if t["depth"] == 2} == {"1", "2"}
 
 
-async def test_a_thought_that_a_person_adds_is_judged_and_followed() -> None:
+async def test_a_thought_that_a_person_adds_is_judged_followed_and_counted():
     graph = await spelling("generate")
     await edit(graph, "generate", {"3": {"parent": "0", "text": "l", "note": "I would begin so"}})
     await edit(graph, "generate", {"1": PRUNE})
     out = await rest(graph)
     assert (out["answer"], out["tree"]["3"]["value"]) == ("leaf", 1.0)
     assert out["tree"]["3"]["created_by"] == {"node": "person"}
+    graph = await spelling("generate", limit_thoughts=4)
+    await edit(graph, "generate", {"3": {"parent": "0", "text": "l"}})
+    out = await rest(graph)
+    assert len(out["tree"]) - 1 == 4 and out["stop_reason"] == "budget"
 
 
-async def test_a_value_set_by_hand_is_not_asked_for_in_a_depth_first_search() -> None:
+async def test_a_value_set_by_hand_is_not_asked_for_in_a_depth_first_search():
     graph, model = built(CASES["tot_dfs"], "tot_dfs")
-    state = await until(graph, "tot_dfs", "generate")
-    first = next_state(state.values)
+    first = next_state((await until(graph, "tot_dfs", "generate")).values)
     await edit(graph, "generate", {first: {"value": -1.0, "note": "no"}})
     thought = (await rest(graph))["tree"][first]
     assert (thought["status"], thought["value"]) == ("pruned", -1.0)
@@ -168,7 +168,7 @@ async def test_a_value_set_by_hand_is_not_asked_for_in_a_depth_first_search() ->
     assert not [prompt for prompt in judged if thought["text"] in prompt]
 
 
-async def test_a_value_set_by_hand_moves_a_thought_in_the_open_set() -> None:
+async def test_a_value_set_by_hand_moves_a_thought_in_the_open_set():
     graph, _ = built(CASES["itot_a_star"], "itot_a_star")
     tree = (await until(graph, "itot_a_star", "evaluate")).values["thoughts"]
     waiting = [k for k, t in tree.items() if "priority" in t and t["status"] == "open"]
@@ -179,7 +179,7 @@ async def test_a_value_set_by_hand_moves_a_thought_in_the_open_set() -> None:
     assert thought["status"] in ("expanded", "terminal")
 
 
-async def test_what_lies_below_a_pruned_thought_goes_with_it() -> None:
+async def test_what_lies_below_a_pruned_thought_goes_with_it():
     graph, _ = built(CASES["tot_dfs"], "tot_dfs")
     await until(graph, "tot_dfs", "select")
     await graph.ainvoke(None, THREAD, interrupt_after=["generate"])
@@ -206,19 +206,17 @@ NONSENSE: list[Any] = [
     {"thoughts": {"1": {"value": True}}},
     {"thoughts": {"1": {"parent": "2"}}},
     {"thoughts": {"1": {"note": "x" * 5_000}}},
-    {"thoughts": {"1": "pruned"}},
     {"thoughts": "pruned"},
     {"thoughts": {"3": {"parent": "0", "text": " "}}},
     {"thoughts": {"3": {"parent": ["0"], "text": "x"}}},
     {"thoughts": {"1": {"value": 10**400}}},
-    {"thoughts": {"1": {"value": 1.7e308}}},
     {"thoughts": {10**30: PRUNE}},
     {"thoughts": {str(key): {"parent": "0", "text": "x"} for key in range(3, 200)}},
     {"thoughts": {"1": PRUNE, "3": {"parent": "1", "text": "x"}}},
 ]
 
 
-async def test_what_makes_no_sense_is_one_line_and_changes_nothing() -> None:
+async def test_what_makes_no_sense_is_one_line_and_changes_nothing():
     graph = await spelling("generate")
     before = (await graph.aget_state(THREAD)).values
     for values in NONSENSE:
@@ -230,7 +228,7 @@ async def test_what_makes_no_sense_is_one_line_and_changes_nothing() -> None:
         await graph.aupdate_state(ALONE, {"thoughts": {"1": PRUNE}}, as_node="select")
 
 
-async def test_a_step_that_is_carried_out_cannot_be_written_by_hand() -> None:
+async def test_a_step_that_is_carried_out_cannot_be_written_by_hand():
     graph, _ = built(CASES["itot_a_star"], "itot_a_star")
     state = await until(graph, "itot_a_star", "call_tool")
     new = {str(len(state.values["thoughts"])): {"parent": "0", "text": "x"}}
@@ -238,21 +236,14 @@ async def test_a_step_that_is_carried_out_cannot_be_written_by_hand() -> None:
         await edit(graph, "call_tool", new)
 
 
-async def test_a_thought_that_a_person_adds_counts_where_thoughts_are_limited() -> None:
-    graph = await spelling("generate", limit_thoughts=4)
-    await edit(graph, "generate", {"3": {"parent": "0", "text": "l"}})
-    out = await rest(graph)
-    assert len(out["tree"]) - 1 == 4 and out["stop_reason"] == "budget"
-
-
-async def test_edits_of_one_call_know_of_each_other() -> None:
+async def test_edits_of_one_call_know_of_each_other():
     graph = await spelling("select", breadth=2)
     edits = [[StateUpdate({"thoughts": {key: PRUNE}}, "select")] for key in ("1", "2")]
     await graph.abulk_update_state(THREAD, edits)
     assert not frontier(cast("Any", (await graph.aget_state(THREAD)).values))
 
 
-async def test_a_visited_state_that_is_opened_again_is_gone_into() -> None:
+async def test_a_visited_state_that_is_opened_again_is_gone_into():
     graph, _ = built(CASES["tot_dfs"], "tot_dfs")
     await until(graph, "tot_dfs", "select", limit_requests=300, limit_thoughts=None)
     lost: list[str] = []
@@ -269,7 +260,7 @@ async def test_a_visited_state_that_is_opened_again_is_gone_into() -> None:
     assert out["usage"]["requests"] == whole["usage"]["requests"] + 1
 
 
-async def test_a_plan_that_a_person_drops_is_gone_back_from_with_siblings_made_ahead() -> None:
+async def test_a_plan_that_a_person_drops_is_gone_back_from_with_siblings_made_ahead():
     graph, _ = built(CASES["tomt_tot"], "tomt_tot")
     state = await until(graph, "tomt_tot", "evaluate", speculate=2, limit_requests=20)
     tree = state.values["thoughts"]
@@ -279,7 +270,7 @@ async def test_a_plan_that_a_person_drops_is_gone_back_from_with_siblings_made_a
     assert not tg.children_of(out["tree"], chunk) and out["stop_reason"]
 
 
-def test_a_thought_added_to_a_level_is_tried_beside_its_siblings() -> None:
+def test_a_thought_added_to_a_level_is_tried_beside_its_siblings():
     tree: Tree = {"0": root()}
     for parent, texts in (("0", "abc"), ("1", "de")):
         tree = merge_thoughts(tree, [grow(tree, parent, [{"text": each} for each in texts])])

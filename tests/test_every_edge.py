@@ -48,6 +48,7 @@ def critic(verdict: str) -> Reply:
     return lambda call: verdict if call.role == "judge" else "A passage."
 
 
+ERRAND = Errand()
 SENTENCES = "It rained. Nobody came. The cat slept. She kept the key."
 BRANCHES = [*LIMITS, {"branches": 1}, {"branches": 3}, {"branches": 2, "speculate": 1}]
 Search = tuple[str, Any, Reply, dict[str, Any], str]
@@ -74,9 +75,6 @@ def searches(method: str) -> Iterator[Search]:
                 yield method, task, reply, {**settings, **limit}, problem
 
 
-ERRAND = Errand()
-
-
 async def walked(search: Search) -> set[tuple[str, str]]:
     """The arrows that a search takes."""
     method, task, reply, context, problem = search
@@ -97,16 +95,10 @@ BY_HAND: dict[str, set[tuple[str, str]]] = {
 }
 """Arrows that a search takes where a person drops what stood while its siblings wait, writes
 down what the tools of the first layer would say, or values what is next."""
-LONGER = ("tot_dfs", *ACTING, *climbing.METHODS)
+SHORT = ("chain", "level_tot", "refine", "tot_bfs", "tot_dfs")
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        *("chain", "level_tot", "refine", "tot_bfs"),
-        *(pytest.param(name, marks=pytest.mark.ci) for name in LONGER),
-    ],
-)
+@pytest.mark.parametrize("method", [*SHORT, *ACTING, *climbing.METHODS])
 async def test_every_arrow_is_taken_and_no_other(method: str) -> None:
     tried = list(searches(method))
     taken = {("start", "answer")}  # refused

@@ -35,11 +35,8 @@ def main_of(name: str) -> Any:
 
 async def test_in_a_graph(model: str) -> None:
     done = await main_of("in_a_graph")(model)
-    assert done == {
-        "task_line": "4 9 10 13",
-        "answer": "working on 4 9 10 13",
-        "result": done["result"],
-    }
+    assert done["task_line"] == "4 9 10 13"
+    assert done["answer"] == "working on 4 9 10 13"
     assert done["result"].count("1") >= 2
 
 

@@ -19,7 +19,7 @@ from support.fake_server import FakeServer, Fault, after
 from support.players import play
 from support.rows import ROW
 from support.scripted import ScriptedChat
-from support.searches import play_call
+from support.searches import THREAD, play_call
 
 import thoughtgraph as tg
 from thoughtgraph.checkpoints import sqlite_saver
@@ -27,31 +27,31 @@ from thoughtgraph.cli.runs import Runs
 from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.llm.store import SqliteStore
 
-THREAD: Any = {"configurable": {"thread_id": "1"}}
+pytestmark = pytest.mark.usefixtures("own_environment")
+
 SEARCH = {"breadth": 2, "n_evaluate": 1}
 FULL = Path("/dev/full")
-PUZZLE = ["--task", "game24", "--method", "tot_bfs", "--set", "breadth=2", "--quiet"]
+SOLVE = ["solve", "1 2 4 7", "--task", "game24", "--method", "tot_bfs", "--set", "breadth=2"]
 
 
-@pytest.fixture(autouse=True)
-def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
-    return tmp_path / "data"
+def waiting() -> list[str]:
+    """The ids of the runs that can be resumed."""
+    return [each.run for each in Runs().waiting()]
 
 
 def stopped(command: Command, fake: FakeServer) -> str:
     """The id of a run that its endpoint refused to go on with."""
     fake.fault = after(5, Fault(status=401))
-    command("solve", "1 2 4 7", *PUZZLE, "--model", fake.specifier)
+    command(*SOLVE, "--quiet", "--model", fake.specifier)
     fake.release()
-    (run,) = [each.run for each in Runs().waiting()]
+    (run,) = waiting()
     return run
 
 
 def undisturbed(command: Command) -> Counter[str]:
     """What a run asks to which nothing happens."""
     with FakeServer(play) as fake:
-        command("solve", "1 2 4 7", *PUZZLE, "--model", fake.specifier)
+        command(*SOLVE, "--quiet", "--model", fake.specifier)
     return Counter(fake.answered)
 
 
@@ -63,7 +63,7 @@ def told(err: str) -> str:
 
 async def test_a_disk_that_is_full_ends_a_search_in_a_line_and_it_goes_on(tmp_path: Path) -> None:
     file, model = tmp_path / "runs.sqlite", ScriptedChat(reply=play_call)
-    given, out = {"problem": "1 2 4 7"}, {}
+    given = {"problem": "1 2 4 7"}
     with pytest.raises(ThoughtgraphError, match=r"is full.*make room"):
         async with sqlite_saver(file) as saver:
             (size,) = await (await saver.conn.execute("PRAGMA page_count")).fetchone() or (0,)
@@ -74,25 +74,23 @@ async def test_a_disk_that_is_full_ends_a_search_in_a_line_and_it_goes_on(tmp_pa
         graph = tg.build("tot_bfs", task="game24", model=model, checkpointer=saver)
         assert (await graph.aget_state(THREAD)).values, "something was kept"
         out = await graph.ainvoke(None, THREAD)
-    whole = await tg.build("tot_bfs", task="game24", model=ScriptedChat(reply=play_call)).ainvoke(
-        given, context=SEARCH
-    )
+    graph = tg.build("tot_bfs", task="game24", model=ScriptedChat(reply=play_call))
+    whole = await graph.ainvoke(given, context=SEARCH)
     assert (out["answer"], len(out["tree"])) == (whole["answer"], len(whole["tree"]))
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
 def test_a_result_that_no_disk_takes_is_written_by_resuming(command: Command) -> None:
     with FakeServer(play) as fake:
-        model = ["--model", fake.specifier]
-        code, out, err = command("solve", "1 2 4 7", *PUZZLE[:-1], *model, "--json", str(FULL))
+        code, out, err = command(*SOLVE, "--model", fake.specifier, "--json", str(FULL))
         assert code == 2 and "No space left" in told(err) and "/dev/full" in err
-        (run,) = [each.run for each in Runs().waiting()]
+        (run,) = waiting()
         assert f"--resume {run}" in out
         asked = len(fake.seen)
         code, _, _ = command("solve", "--resume", run, "--json", "out.json")
         assert code == 0 and json.loads(Path("out.json").read_text())["answer"]
         assert len(fake.seen) == asked, "the answers were paid for once"
-        assert not Runs().waiting()
+        assert not waiting()
 
 
 def test_answers_that_no_disk_takes_end_the_run(
@@ -116,23 +114,22 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_spent(
 ) -> None:
     Path("file").touch()
     with FakeServer(play) as fake:
-        solve = ["solve", "1 2 4 7", *PUZZLE, "--model", fake.specifier]
-        bench = ["bench", "--task", "game24", "--problems", "1:1", "--model", fake.specifier]
+        model = ["--model", fake.specifier]
         for arguments, words in (
-            ([*solve, "--json", "file/x.json"], "there is no folder"),
-            ([*solve, "--html", "file/x.html"], "there is no folder"),
-            ([*bench, "--out", "file/r"], "file/r"),
-            (solve, "THOUGHTGRAPH_DATA"),
+            ([*SOLVE, "--json", "file/x.json"], "there is no folder"),
+            ([*SOLVE, "--html", "file/x.html"], "there is no folder"),
+            (["bench", "--task", "game24", "--problems", "1:1", "--out", "file/r"], "file/r"),
+            (SOLVE, "THOUGHTGRAPH_DATA"),
         ):
-            if arguments is solve:
+            if arguments is SOLVE:
                 monkeypatch.setenv("THOUGHTGRAPH_DATA", "file/data")
-            code, _, err = command(*arguments)
+            code, _, err = command(*arguments, *model)
             assert code == 2 and words in told(err)
         assert not fake.seen
 
 
 def test_one_process_resumes_a_run_and_damaged_checkpoints_lose_nothing_paid_for(
-    command: Command, data: Path
+    command: Command,
 ) -> None:
     with FakeServer(play) as fake:
         run = stopped(command, fake)
@@ -147,7 +144,7 @@ def test_one_process_resumes_a_run_and_damaged_checkpoints_lose_nothing_paid_for
         kept.write_bytes(b"damaged" * 1_000)
         code, _, err = command(*resume)
         assert code == 2 and "not a database" in told(err) and "move the file away" in err
-        assert [each.run for each in Runs().waiting()] == [run], "it can still be resumed"
+        assert waiting() == [run], "it can still be resumed"
         assert len(fake.seen) == asked
         kept.rename(kept.with_name("away"))
         code, out, _ = command(*resume)

@@ -1,7 +1,7 @@
 """Completions that are held to the form their task reads: the grammars, and who is sent them."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -43,24 +43,19 @@ TOOLS = "Search[entity]: finds a page\nLookup[string]: finds a sentence\nFinish[
 HELD = [HumanMessage("Yes or no?")]
 FORM = 'root ::= "yes" | "no"'
 
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
+REPLY = play
 
 
 def form(prompt: Prompt) -> Gbnf:
     return Gbnf(prompt.grammar)
 
 
-def asked(scenes: Scenes, problem: str, done: Sequence[str], steps: int | None) -> Question[Any]:
-    path = [tg.Thought(text=line) for line in done]
-    return scenes.plan(scenes.read(problem), path, (), steps, PLANS)
-
-
 def path(*lines: str) -> list[tg.Thought]:
     return [tg.Thought(text=line) for line in lines]
+
+
+def asked(scenes: Scenes, problem: str, done: Sequence[str], steps: int | None) -> Question[Any]:
+    return scenes.plan(scenes.read(problem), path(*done), (), steps, PLANS)
 
 
 @pytest.mark.parametrize("pool", POOLS)
@@ -96,13 +91,9 @@ def test_every_plan_that_is_allowed_can_be_read(pool: range) -> None:
 
 
 NO_PLANS = (
-    "Here is the plan:",
-    "obj1 = filter_object(all_obj)",
-    'obj1 = find("chair",all_obj)',
-    'obj1 = filter_object("sofa",all_obj)',
-    'obj1 = filter_object("red",all_obj)',
-    'obj1 = count_part("leg","chair")',
-    'all_obj = filter_object("chair",all_obj)',
+    *("Here is the plan:", "obj1 = filter_object(all_obj)", 'obj1 = find("chair",all_obj)'),
+    *('obj1 = filter_object("sofa",all_obj)', 'obj1 = filter_object("red",all_obj)'),
+    *('obj1 = count_part("leg","chair")', 'all_obj = filter_object("chair",all_obj)'),
     "Step 2:ans = count_object(all_obj)",
     "Step 1:ans = count_object(all_obj)\nStep 2:obj1 = exist(all_obj)",
 )
@@ -178,7 +169,6 @@ def test_nothing_but_the_grammar_changes_what_is_asked(layout: str) -> None:
 async def test_a_server_is_sent_it_where_the_setting_is_on_and_nowhere_else(
     server: FakeServer,
 ) -> None:
-    server.reply = play
     bodies = []
     for on in (True, False):
         server.seen.clear()
@@ -213,6 +203,7 @@ async def test_an_answer_under_one_form_is_none_under_another(server: FakeServer
     assert plain.content().keys() == {"messages", "n", "stop", "parameters", "draw"}
     assert held.content() == {**plain.content(), "grammar": FORM}
     assert held.seed(0) == plain.seed(0) != plain.seed(1), "a grammar draws from the same seed"
+    server.reply = lambda seen: "yes"
     port = tg.ChatPort(server.chat(), takes_grammar=True, replay="record")
     for grammar in ("", FORM, FORM, 'root ::= "maybe"'):
         await port.sample(HELD, grammar=grammar, draw=tg.Draw("p", "0"))

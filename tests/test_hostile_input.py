@@ -33,6 +33,7 @@ SLOW = 2.0
 FOREVER = 60.0
 """Seconds for a reader's text of 200,000 letters: the bound of what comes back at all."""
 EXPRESSIONS = expressions()
+MOST = [6, pytest.param(30, marks=pytest.mark.ci), pytest.param(300, marks=pytest.mark.slow)]
 
 
 class Endless(Exception):
@@ -41,11 +42,7 @@ class Endless(Exception):
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Ends its body after so many seconds of the processor.
-
-    Raises:
-        Endless: It was not done by then.
-    """
+    """Ends its body, with an error, after so many seconds of the processor."""
 
     def stop(*given: object) -> None:
         raise Endless
@@ -75,9 +72,6 @@ def test_an_expression_that_is_not_linear_is_found() -> None:
     assert len(EXPRESSIONS) > 120
     for pattern in (r"\s*(?:[,;]|,?\s+(?:and|or)\s)\s*", r"(?:a+)+b", r"(?<!\w)[a-z][\w-]*(?=\[)"):
         assert endless(Expression(re.compile(pattern), anchored=False), 60, slow=0.2)
-
-
-MOST = [6, pytest.param(30, marks=pytest.mark.ci), pytest.param(300, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("most", MOST)

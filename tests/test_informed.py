@@ -227,41 +227,33 @@ def check_propagation(trace: Trace, amount: float) -> None:
     for (_, before), (names, after) in pairwise(trace):
         if "propagate" not in names:
             continue
-        times, costs = raised_by_hand(before, amount)
-        check_records(before, after, amount, times)
-        for key, thought in after["thoughts"].items():
-            assert cost(thought) == pytest.approx(costs[key])
-        assert set(times) <= set(waiting(after))
+        tree = after["thoughts"]
+        records, costs = raised_by_hand(before, amount)
+        assert records == {
+            key: tree[key]["propagation"]["raised"]
+            for key in new(before)
+            if "propagation" in tree[key]
+        }
+        assert {key: cost(thought) for key, thought in tree.items()} == pytest.approx(costs)
+        assert {each["thought"] for raised in records.values() for each in raised} <= set(
+            waiting(after)
+        )
 
 
-def check_records(before: Any, after: Any, amount: float, times: dict[str, int]) -> None:
-    """The record of each failure is a chain of parents, and all records add up to the new costs."""
-    costs = {key: cost(thought) for key, thought in before["thoughts"].items()}
-    told: dict[str, int] = {}
-    for key in new(before):
-        thought = after["thoughts"][key]
-        assert ("propagation" in thought) == thought["failed"]
-        below = key
-        for each in thought.get("propagation", {"raised": []})["raised"]:
-            above = each["thought"]
-            assert above == before["thoughts"][below]["parent"]
-            assert (each["before"], each["after"]) == (costs[above], costs[above] + amount)
-            costs[above], below, told[above] = each["after"], above, told.get(above, 0) + 1
-    assert told == times
-
-
-def raised_by_hand(state: Any, amount: float) -> tuple[dict[str, int], dict[str, float]]:
-    """How often each ancestor is raised, and all costs after: Algorithms 2 and 3, read afresh."""
-    tree, times = state["thoughts"], dict[str, int]()
+def raised_by_hand(
+    state: Any, amount: float
+) -> tuple[dict[str, list[dict[str, Any]]], dict[str, float]]:
+    """What each failure raises, and all costs after: Algorithms 2 and 3, read afresh."""
+    tree, records = state["thoughts"], dict[str, list[dict[str, Any]]]()
     costs = {key: cost(thought) for key, thought in tree.items()}
     for key in new(state):
-        costs[key] += amount * times.get(tree[key]["parent"], 0)
-        child = key
-        while tree[key]["failed"] and tree[child]["parent"] is not None:
-            parent = tree[child]["parent"]
-            if not costs[parent] < costs[child]:
-                break
-            times[parent] = times.get(parent, 0) + 1
-            costs[parent] += amount
-            child = parent
-    return times, costs
+        parent = tree[key]["parent"]
+        costs[key] += costs[parent] - cost(tree[parent])
+        if not tree[key]["failed"]:
+            continue
+        records[key], child = [], key
+        while parent is not None and costs[parent] < costs[child]:
+            above = costs[parent] + amount
+            records[key].append({"thought": parent, "before": costs[parent], "after": above})
+            costs[parent], child, parent = above, parent, tree[parent]["parent"]
+    return records, costs

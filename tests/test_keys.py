@@ -13,12 +13,6 @@ from thoughtgraph.llm.specifiers import key_for
 KEY = "tg-key-0123456789"
 
 
-@pytest.fixture(autouse=True)
-def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MODEL", "API_KEY"):
-        monkeypatch.delenv(f"THOUGHTGRAPH_{name}", raising=False)
-
-
 def keys(monkeypatch: pytest.MonkeyPatch, text: str, model: str = "") -> None:
     monkeypatch.setenv("THOUGHTGRAPH_API_KEY", text)
     monkeypatch.setenv("THOUGHTGRAPH_MODEL", model)
@@ -46,15 +40,13 @@ STAYS = [
 
 
 @pytest.mark.parametrize(("owner", "asked"), GOES)
-def test_a_key_goes_to_its_address(monkeypatch: pytest.MonkeyPatch, owner: str, asked: str) -> None:
+def test_a_key_goes_to_its_address(monkeypatch, owner, asked):
     keys(monkeypatch, f"https://other/v1=no, {owner}={KEY}==")
     assert key_for(asked) == f"{KEY}=="
 
 
 @pytest.mark.parametrize(("owner", "asked"), STAYS)
-def test_a_key_goes_nowhere_else_and_one_line_says_so(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, owner: str, asked: str
-) -> None:
+def test_a_key_goes_nowhere_else_and_one_line_says_so(monkeypatch, caplog, owner, asked):
     keys(monkeypatch, f"{owner}={KEY}")
     with caplog.at_level(logging.WARNING, "thoughtgraph"):
         assert key_for(asked) is None
@@ -64,9 +56,8 @@ def test_a_key_goes_nowhere_else_and_one_line_says_so(
     assert f"write THOUGHTGRAPH_API_KEY={asked}=KEY" in line and "\n" not in line
 
 
-def test_a_bare_key_belongs_to_the_default_model(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_bare_key_belongs_to_the_default_model(monkeypatch, caplog):
+    keys(monkeypatch, "")
     assert key_for("http://h/v1") is None
     keys(monkeypatch, KEY, "http://h/v1#m")
     assert key_for("http://h/v1") == KEY
@@ -78,15 +69,13 @@ def test_a_bare_key_belongs_to_the_default_model(
 
 
 @pytest.mark.parametrize("text", ["http://h/v1=", "http://h=a\nb", "http://h=🔑"])
-def test_a_variable_that_cannot_be_read_is_refused(
-    monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
+def test_a_variable_that_cannot_be_read_is_refused(monkeypatch, text):
     keys(monkeypatch, text)
     with pytest.raises(InputError, match="THOUGHTGRAPH_API_KEY"):
         key_for("http://h/v1")
 
 
-async def test_no_endpoint_sends_us_to_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_endpoint_sends_us_to_another_server(monkeypatch):
     """Else it chose which address of ours is asked, and its answer would be the model's."""
     with FakeServer() as owner, FakeServer() as other:
         keys(monkeypatch, f"{owner.url}={KEY}")
@@ -94,7 +83,7 @@ async def test_no_endpoint_sends_us_to_another_server(monkeypatch: pytest.Monkey
         redirects = (301, 302, 303, 307, 308)
         owner.fault = lambda seen: Fault(redirects[seen.number], headers=where)
         for _ in redirects:
-            with pytest.raises(ModelError, match="name that address") as caught:
+            with pytest.raises(ModelError, match="name its address") as caught:
                 await port_for(owner.specifier).sample(ASK)
             assert other.url in str(caught.value) and KEY not in str(caught.value)
     assert len(owner.seen) == len(redirects) and not other.seen

@@ -20,49 +20,38 @@ from support.scripted import Call
 from support.searches import CASES, THREAD, built, untimed
 from support.serving import database_of, no_database
 
-from thoughtgraph.checkpoints import MARK, CompressingSerializer, sqlite_saver
+from thoughtgraph.checkpoints import CompressingSerializer, sqlite_saver
 
-METHODS = {
-    "tot_bfs": {"breadth": 2, "n_evaluate": 1},
-    "tot_dfs": {"n_evaluate": 1, "outputs": 2},
-}
-OpenSaver = Callable[[Path], AbstractAsyncContextManager[BaseCheckpointSaver[Any]]]
+Saver = BaseCheckpointSaver[Any]
+Opener = Callable[[Path], AbstractAsyncContextManager[Saver]]
 
 
-def langgraphs(file: Path) -> AbstractAsyncContextManager[AsyncSqliteSaver]:
+def langgraphs(file: Path) -> AbstractAsyncContextManager[Saver]:
     return AsyncSqliteSaver.from_conn_string(str(file))
 
 
-async def search(kind: OpenSaver, file: Path, method: str, *, until: Sequence[str] = ()) -> Any:
+async def search(opener: Opener, file: Path, *, until: Sequence[str] = ()) -> Any:
     """Begins or continues a search, and stops it after a node if one is named."""
-    async with kind(file) as saver:
-        graph, _ = built(CASES[method], method, checkpointer=saver)
+    async with opener(file) as saver:
+        graph, _ = built(CASES["tot_dfs"], "tot_dfs", checkpointer=saver)
         begun = (await graph.aget_state(THREAD)).created_at
         problem = None if begun else {"problem": "1 2 4 7"}
-        context: Any = None if begun else METHODS[method]
+        context: Any = None if begun else {"n_evaluate": 1, "outputs": 2}
         return await graph.ainvoke(problem, THREAD, context=context, interrupt_after=until)
 
 
-def outline(out: Any) -> Any:
-    tree = untimed(out["tree"])
-    return tree, out["answer"], out["stop_reason"], out["settings"], out["usage"]["requests"]
-
-
-@pytest.mark.parametrize("method", METHODS)
-async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(
-    method: str, tmp_path: Path
-) -> None:
-    whole = await search(sqlite_saver, tmp_path / "whole.sqlite", method)
-    await search(langgraphs, tmp_path / "begun.sqlite", method, until=["evaluate"])
-    out = await search(sqlite_saver, tmp_path / "begun.sqlite", method)
+async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(tmp_path):
+    whole = await search(sqlite_saver, tmp_path / "whole.sqlite")
+    await search(langgraphs, tmp_path / "begun.sqlite", until=["evaluate"])
+    out = await search(sqlite_saver, tmp_path / "begun.sqlite")
     assert out["stop_reason"]
-    assert outline(out) == outline(whole)
+    assert story(out) == story(whole)
 
 
-async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_path: Path) -> None:
+async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_path):
     theirs, ours = tmp_path / "theirs.sqlite", tmp_path / "ours.sqlite"
-    await search(langgraphs, theirs, "tot_dfs")
-    await search(sqlite_saver, ours, "tot_dfs")
+    await search(langgraphs, theirs)
+    await search(sqlite_saver, ours)
     assert ours.stat().st_size < 2 / 3 * theirs.stat().st_size
     async with sqlite_saver(ours) as saver:
         await saver.adelete_thread("1")
@@ -74,17 +63,14 @@ async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_p
     assert free > pages / 2, "its room is used again"
 
 
-def test_what_this_version_writes_is_read_by_the_next_one() -> None:
+def test_what_this_version_writes_is_read_by_the_next_one():
     """The mark names the dictionary: another dictionary needs another mark, or files are lost."""
-    kept = (
-        f"msgpack{MARK}",
-        bytes.fromhex("78f90f8557e46b424d0f8cb0a4b8a41898ef00c1eb0cc1"),
-    )
-    assert MARK == "+names1"
-    assert CompressingSerializer().loads_typed(kept) == {"prompt_tokens": 1, "verdict": "sure"}
+    kept = bytes.fromhex("78f90f8557e46b424d0f8cb0a4b8a41898ef00c1eb0cc1")
+    read = CompressingSerializer().loads_typed(("msgpack+names1", kept))
+    assert read == {"prompt_tokens": 1, "verdict": "sure"}
 
 
-async def test_several_may_make_a_new_file_at_once(tmp_path: Path) -> None:
+async def test_several_may_make_a_new_file_at_once(tmp_path):
     async def kept(file: Path) -> object:
         async with sqlite_saver(file) as saver:
             return await saver.aget_tuple(THREAD)
@@ -94,8 +80,6 @@ async def test_several_may_make_a_new_file_at_once(tmp_path: Path) -> None:
         assert await asyncio.gather(*(kept(file) for _ in range(4))) == [None] * 4
 
 
-Saver = BaseCheckpointSaver[Any]
-Opener = Callable[[Path], AbstractAsyncContextManager[Saver]]
 LIMIT = 10
 """Thoughts of a search, so that the largest trees still end soon."""
 DURABILITY: tuple[Durability, Durability] = ("async", "sync")
@@ -209,18 +193,12 @@ def story(out: Any) -> Any:
 
 
 @asynccontextmanager
-async def memory(folder: Path) -> AsyncIterator[Saver]:
+async def memory(file: Path) -> AsyncIterator[Saver]:
     yield InMemorySaver(serde=CompressingSerializer())
 
 
 @asynccontextmanager
-async def sqlite(folder: Path) -> AsyncIterator[Saver]:
-    async with sqlite_saver(folder / "runs.sqlite") as saver:
-        yield saver
-
-
-@asynccontextmanager
-async def postgres(folder: Path) -> AsyncIterator[Saver]:
+async def postgres(file: Path) -> AsyncIterator[Saver]:
     if reason := no_database():
         pytest.skip(reason)
     serde = CompressingSerializer()
@@ -255,16 +233,14 @@ def ends(writes: int) -> list[int]:
 
 @pytest.mark.parametrize("points", [middle, pytest.param(ends, marks=pytest.mark.ci)])
 @pytest.mark.parametrize("method", CASES)
-async def test_a_method_killed_and_resumed_ends_as_if_nothing_had_happened(
-    method: str, points: Callable[[int], list[int]], tmp_path: Path
-) -> None:
+async def test_a_method_killed_and_resumed_ends_as_if_never_disturbed(method, points, tmp_path):
     async with memory(tmp_path) as saver:
         await kill(method, saver, points)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", CASES)
-@pytest.mark.parametrize("opener", [memory, sqlite, postgres])
-async def test_killed_after_every_write(method: str, opener: Opener, tmp_path: Path) -> None:
-    async with opener(tmp_path) as saver:
+@pytest.mark.parametrize("opener", [memory, sqlite_saver, postgres])
+async def test_killed_after_every_write(method, opener, tmp_path):
+    async with opener(tmp_path / "runs.sqlite") as saver:
         await kill(method, saver, lambda writes: list(range(writes)))

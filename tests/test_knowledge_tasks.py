@@ -58,14 +58,9 @@ def test_what_is_no_distractor_question_is_refused(text: str) -> None:
 async def test_a_distractor_question_keeps_its_paragraphs_and_loses_its_gold(
     tmp_path: Path,
 ) -> None:
-    question = {
-        "question": "Where is Milan?",
-        "context": PARAGRAPHS,
-        "answer": "Italy",
-        "type": "x",
-    }
-    problem = HOTPOT.read(json.dumps(question))
-    assert json.loads(problem) == {"question": "Where is Milan?", "context": PARAGRAPHS}
+    question = {"question": "Where is Milan?", "context": PARAGRAPHS}
+    problem = HOTPOT.read(json.dumps({**question, "answer": "Italy", "type": "x"}))
+    assert json.loads(problem) == question
     assert HOTPOT.read(problem) == problem
     columns = {"title": ["Milan", "Oslo"], "sentences": [each[1] for each in PARAGRAPHS]}
     assert HOTPOT.read(json.dumps({**question, "context": columns})) == problem
@@ -149,13 +144,9 @@ def test_the_answer_evaluator_is_shown_rejections_on_what_is_known() -> None:
         assert prompt.endswith(f"\n\n{said}\nAnswer: no")
 
 
-PAIRS = [
-    *(("hotpotqa", "io"), ("hotpotqa", "react"), ("hotpotqa", "fgdip"), ("fever", "cot")),
-    *(("fever", "itot_dfs"), ("strategyqa", "cot_sc"), ("strategyqa", "react")),
-]
-
-
-@pytest.mark.parametrize(("name", "method"), PAIRS)
+@pytest.mark.parametrize(
+    ("name", "method"), [("hotpotqa", "fgdip"), ("fever", "itot_dfs"), ("strategyqa", "react")]
+)
 async def test_a_file_of_examples_stands_in_for_ours(
     name: str, method: str, tmp_path: Path
 ) -> None:
@@ -163,10 +154,9 @@ async def test_a_file_of_examples_stands_in_for_ours(
     file.write_text("Question: Mine?\nThought 1: {mine}\nAction 1: Finish[mine]\n", "utf-8")
     said = {"hotpotqa": "Santiago", "fever": "REFUTES", "strategyqa": "no"}[name]
     replies = {"extract": '["Chile"]', "step_eval": "Reply: sure", "answer_eval": "JUDGMENT: YES"}
-    step = f"So.\nAction 1: Finish[{said}]\nAnswer: {said}"
+    step = f"So.\nAction 1: Finish[{said}]"
     model = ScriptedChat(reply=lambda call: replies.get(call.role, step))
-    tools = toolbox(ScriptedPages({})) if method not in ("io", "cot", "cot_sc") else ()
-    graph = tg.build(method, task=name, model=model, tools=tools)
+    graph = tg.build(method, task=name, model=model, tools=TOOLS)
     context = {"examples": str(file), **({} if method == "react" else {"n_generate": 2})}
     final = await graph.ainvoke({"problem": "Is it so?"}, context=context)
     assert final["answer"] == said
@@ -256,8 +246,7 @@ def hinted(call: Call) -> str:
     return next((shown[at:] for at in starts if at >= 0), "")
 
 
-@pytest.mark.parametrize("evaluator", [True, False])
-async def test_an_evaluator_that_knows_another_answer_sets_off_error_analysis(evaluator):
+async def test_an_evaluator_that_knows_another_answer_sets_off_error_analysis():
     reason = "Argon is a gas, and only what is solid can be chewed: the possible answer is no."
 
     def reply(call: Call) -> str:
@@ -272,8 +261,6 @@ async def test_an_evaluator_that_knows_another_answer_sets_off_error_analysis(ev
     pages = ScriptedPages({"Argon": "A noble gas.", "Chewing": "It crushes food."})
     model = ScriptedChat(reply=reply)
     graph = tg.build("fgdip", task="strategyqa", model=model, tools=toolbox(pages))
-    context: Any = {"n_generate": 1, "answer_evaluator": evaluator}
-    out = await graph.ainvoke({"problem": "Can one chew argon?"}, context=context)
-    assert out["answer"] == ("no" if evaluator else "yes"), "the ablation differs"
-    assert out["stop_reason"] == "finished"
-    assert len([t for t in by_visit(out) if "answer" in t]) == (2 if evaluator else 1)
+    out = await graph.ainvoke({"problem": "Can one chew argon?"}, context={"n_generate": 1})
+    assert (out["answer"], out["stop_reason"]) == ("no", "finished")
+    assert [each["answer"] for each in by_visit(out) if "answer" in each] == ["yes", "no"]

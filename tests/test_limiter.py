@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from support.asking import ASK, ONCE, meter, numbered, port
 from support.clock import Clock, set_clock
-from support.fake_server import FakeServer, Fault, after
+from support.fake_server import Fault, after
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
@@ -50,9 +50,7 @@ class Gauge:
     ("rates", "most", "largest"),
     [(Rates(concurrency=3), 3, 1), (Rates(concurrency=None, samples=8), 8, 11)],
 )
-async def test_the_cap_holds_first_come_first_served_whoever_leaves(
-    rates: Rates, most: int, largest: int
-) -> None:
+async def test_the_cap_holds_first_come_first_served_whoever_leaves(rates, most, largest):
     limiter, gauge, dice = Limiter(rates), Gauge(most), random.Random(2)
     sizes = [dice.randint(1, largest) for _ in range(60)]
     visits = [
@@ -68,9 +66,7 @@ async def test_the_cap_holds_first_come_first_served_whoever_leaves(
 
 
 @pytest.mark.parametrize(("length", "together"), [(100, 2), (25, 5), (400, 1)])
-async def test_a_request_may_come_to_its_prompt_and_all_its_completions(
-    length: int, together: int
-) -> None:
+async def test_a_request_may_come_to_its_prompt_and_all_its_completions(length, together):
     model = ScriptedChat(reply=lambda call: ["yes"] * call.n, delay=0.01)
     port = tg.ChatPort(model, limiter=Limiter(Rates(concurrency=None, context=1_000)))
     question = [HumanMessage("letters " * 50)]  # some 100 tokens
@@ -83,9 +79,6 @@ async def test_a_request_may_come_to_its_prompt_and_all_its_completions(
     assert model.peak == together
 
 
-# Rates, by a clock of the test's own.
-
-
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     ours = Clock()
@@ -93,7 +86,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return ours
 
 
-async def test_no_minute_sees_more_requests_than_the_rate(clock: Clock) -> None:
+async def test_no_minute_sees_more_requests_than_the_rate(clock):
     limiter, began, starts = Limiter(Rates(rpm=5)), clock.now, list[float]()
 
     async def visit() -> None:
@@ -104,28 +97,24 @@ async def test_no_minute_sees_more_requests_than_the_rate(clock: Clock) -> None:
     assert starts == [0.0] * 5 + [60.0] * 5 + [120.0]
 
 
-async def test_who_is_cancelled_gives_the_rate_back(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limiter, sleep = Limiter(Rates(rpm=1)), clock.sleep
+async def test_who_is_cancelled_gives_the_rate_back(clock, monkeypatch):
+    limiter = Limiter(Rates(rpm=1))
     async with limiter.slot():
         pass
 
     async def cancelled(seconds: float) -> None:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(clock, "sleep", cancelled)
-    clock.rule(monkeypatch, "thoughtgraph.llm.limiter")
-    for _ in range(50):
-        with pytest.raises(asyncio.CancelledError):
-            await Gauge().visit(limiter, 0)
-    monkeypatch.setattr(clock, "sleep", sleep)
-    clock.rule(monkeypatch, "thoughtgraph.llm.limiter")
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr("thoughtgraph.llm.limiter.asyncio.sleep", cancelled)
+        for _ in range(50):
+            with pytest.raises(asyncio.CancelledError):
+                await Gauge().visit(limiter, 0)
     await Gauge().visit(limiter, 1)
     assert clock.slept == [60.0], "one minute, not fifty"
 
 
-def test_rates_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rates_come_from_the_environment(monkeypatch):
     for name in ("CONCURRENCY", "RPM"):
         monkeypatch.delenv(f"THOUGHTGRAPH_{name}", raising=False)
     assert rates_from_environment() == Rates() == Rates(64, None)
@@ -141,21 +130,10 @@ def test_rates_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> Non
     assert rates_from_environment().rpm == 1
 
 
-HELD = Fault(hold=True)
-
-
 REPLY = numbered
 
 
-def hold(server: FakeServer) -> None:
-    server.fault = lambda seen: HELD
-
-
-async def held(server: FakeServer, least: int = 1) -> None:
-    await asyncio.to_thread(server.wait_for_held, 60.0, least)
-
-
-async def test_identical_concurrent_evaluations_are_one_request(server: FakeServer) -> None:
+async def test_identical_concurrent_evaluations_are_one_request(server):
     asked, spent = port(server), meter(requests=1)
     texts = await asyncio.gather(
         *(asked.sample(ASK, n=3, role="value", scope="run", meter=spent) for _ in range(10))
@@ -167,7 +145,7 @@ async def test_identical_concurrent_evaluations_are_one_request(server: FakeServ
     assert (spent.usage()["requests"], spent.usage()["cached"]) == (1, 9)
 
 
-async def test_what_differs_is_not_shared(server: FakeServer) -> None:
+async def test_what_differs_is_not_shared(server):
     asked = port(server)
     await asyncio.gather(
         asked.sample(ASK, scope="run"),
@@ -184,23 +162,30 @@ async def test_what_differs_is_not_shared(server: FakeServer) -> None:
     assert len(server.seen) == 9, "an evaluation outlives its run only when it is shared"
 
 
-async def test_who_waits_asks_when_the_asker_is_stopped(server: FakeServer) -> None:
-    hold(server)
-    asked = port(server)
-    asker = asyncio.create_task(asked.sample(ASK))
-    await held(server)
+async def test_who_waits_asks_when_the_asker_is_stopped_and_nothing_stays_taken(server):
+    server.fault = lambda seen: Fault(hold=True)
+    asked = port(server, limiter=Limiter(Rates(concurrency=1)))
+    shared = defaultdict[str, float](float)
+    watch = Meter(Limits(requests=100), Usage(), siblings=shared)
+    asker = asyncio.create_task(asked.sample(ASK, meter=watch))
+    await asyncio.to_thread(server.wait_for_held)
+    queued = asyncio.create_task(asked.sample(ASK, n=2, scope="another", meter=watch))
     waiters = [asyncio.create_task(asked.sample(ASK)) for _ in range(4)]
     await asyncio.sleep(0)
+    assert shared["requests"] == 2
     server.fault = lambda seen: Fault()
-    asker.cancel()
-    waiters[0].cancel()
-    results = await asyncio.gather(asker, *waiters, return_exceptions=True)
-    assert [isinstance(result, asyncio.CancelledError) for result in results[:2]] == [True, True]
-    assert results[2:] == [["text 0"]] * 3
+    stopped = (asker, queued, waiters[0])
+    for task in stopped:
+        task.cancel()
+    async with asyncio.timeout(60):
+        results = await asyncio.gather(*stopped, *waiters[1:], return_exceptions=True)
+    assert all(isinstance(result, asyncio.CancelledError) for result in results[:3])
+    assert results[3:] == [["text 0"]] * 3
     assert len(server.seen) == 2
+    assert shared["requests"] == 0
 
 
-async def test_a_failure_stops_what_is_still_queued(server: FakeServer) -> None:
+async def test_a_failure_stops_what_is_still_queued(server):
     server.fault = after(2, Fault(500))
     shared = defaultdict[str, float](float)
     asked = port(server, retry=ONCE, limiter=Limiter(Rates(concurrency=1)))
@@ -220,12 +205,7 @@ async def test_a_failure_stops_what_is_still_queued(server: FakeServer) -> None:
     assert len(server.seen) == 4, "who waits for an answer fails with who asked"
 
 
-# Limits.
-
-
-async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(
-    server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(server, monkeypatch):
     server.fault = after(1, Fault(hang=True))
     asked, passed = port(server, limiter=Limiter(Rates(concurrency=5))), 0.0
     set_clock(lambda: time.time() + passed, monkeypatch)
@@ -245,27 +225,3 @@ async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(
     assert usage["mark"]["until"] - usage["mark"]["begin"] >= 600.0, "no time is left"
     server.release()
     assert await asked.sample(ASK, draw=Draw("p", "11")), "the endpoint's turns are free again"
-
-
-# Event loops and cancellation.
-
-
-async def test_a_port_is_usable_after_cancellation(server: FakeServer) -> None:
-    asked = port(server, limiter=Limiter(Rates(concurrency=4)))
-    shared = defaultdict[str, float](float)
-    for _ in range(2):
-        hold(server)
-        meters = [Meter(Limits(requests=100), Usage(), siblings=shared) for _ in range(12)]
-        asking = [
-            asyncio.create_task(asked.sample(ASK, n=2, scope=str(k % 6), meter=spent))
-            for k, spent in enumerate(meters)
-        ]
-        await held(server, 4)
-        for task in asking:
-            task.cancel()
-        results = await asyncio.gather(*asking, return_exceptions=True)
-        assert all(isinstance(result, asyncio.CancelledError) for result in results)
-        server.release()
-    async with asyncio.timeout(60):
-        await asyncio.gather(*(asked.sample(ASK, scope=str(k)) for k in range(20)))
-    assert shared["requests"] == 0, "nothing stays reserved"

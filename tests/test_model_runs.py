@@ -3,8 +3,6 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +18,6 @@ from thoughtgraph.llm.store import SqliteStore
 PROBLEM = {"problem": "4 9 10 13"}
 NARROW = {"breadth": 2, "on_error": "report"}
 QUICK = tg.Retry(give_up_after=60.0, first_wait=0.001, longest_wait=0.01)
-
-
 REPLY = play
 
 
@@ -52,9 +48,7 @@ def has_one_sample_only(server: FakeServer) -> None:
 
 
 @pytest.mark.parametrize("trouble", [fails_often, has_one_sample_only])
-async def test_what_can_be_overcome_changes_no_tree(
-    server: FakeServer, trouble: Callable[[FakeServer], None]
-) -> None:
+async def test_what_can_be_overcome_changes_no_tree(server, trouble):
     smooth = await run(graph(server))
     server.seen.clear()
     trouble(server)
@@ -66,9 +60,7 @@ async def test_what_can_be_overcome_changes_no_tree(
 
 
 @pytest.mark.parametrize("limits", [{"limit_tokens": 1_000}, {"limit_dollars": 0.001}])
-async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(
-    server: FakeServer, limits: Any
-) -> None:
+async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(server, limits):
     cap, sizes = 3, list[int]()
 
     def reply(seen: Seen) -> str:
@@ -85,9 +77,7 @@ async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(
     assert out["usage"]["dollars"] == pytest.approx(used / 1e6)
 
 
-async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(
-    server: FakeServer,
-) -> None:
+async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(server):
     alone = await run(graph(server))
     requests = len(server.seen)
     server.seen.clear()
@@ -102,17 +92,15 @@ async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(
     assert sum(out["usage"]["requests"] for out in outs) == len(server.seen) < 3 * requests
 
 
-async def test_a_key_reaches_its_server_and_nothing_else(
-    server: FakeServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_key_reaches_its_server_and_nothing_else(server, tmp_path, caplog):
     key = "tg-0123456789-secret"
     cache = SqliteStore(tmp_path / "a.sqlite")
     asked = ChatPort(server.chat(api_key=key), cache=cache, replay="record", retry=QUICK)
-    running = tg.build("tot_bfs", task="game24", model=asked)
+    running: Any = tg.build("tot_bfs", task="game24", model=asked)
     told = {"error": {"message": f"bad Bearer {key}"}}
     server.fault = after(3, Fault(401, body=json.dumps(told)))
     with caplog.at_level(logging.DEBUG):
-        steps = running.astream(PROBLEM, context=NARROW, stream_mode="debug")  # type: ignore[arg-type]
+        steps = running.astream(PROBLEM, context=NARROW, stream_mode="debug")
         seen = [str(chunk) async for chunk in steps]
     assert server.seen[0].headers["authorization"] == f"Bearer {key}"
     assert any("OPENAI_API_KEY" in text and "***" in text for text in seen), "it was repeated"

@@ -4,87 +4,44 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from support.rows import ROW, finished, tree_of
+from support.rows import finished, tree_of
 
 from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.papers import failed_steps
-from thoughtgraph.bench.papers.mixed_metrics import ahead, calls, inconsistent, no_back, right
-from thoughtgraph.bench.papers.rollback_stats import first_steps, kinds, spans
 from thoughtgraph.bench.report_lines import Table, entries
 from thoughtgraph.bench.result_files import packed
-from thoughtgraph.cli.assignments import assignments
-from thoughtgraph.errors import InputError
-from thoughtgraph.tree import Thought, Tree
+from thoughtgraph.tree import Tree
+
+TERMINAL: dict[str, Any] = {"status": "terminal"}
+PRUNED: dict[str, Any] = {"status": "pruned"}
 
 
-def thought(key: str, parent: str, status: Any, text: str = "a", depth: int = 1) -> Thought:
-    return {"id": key, "parent": parent, "depth": depth, "text": text, "status": status}
-
-
-TREE: Tree = {
-    "0": {"id": "0", "parent": None, "depth": 0, "text": "", "status": "expanded"},
-    "1": thought("1", "0", "pruned"),
-    "2": thought("2", "0", "expanded"),
-    "3": thought("3", "2", "pruned", depth=2),
-    "4": thought("4", "2", "terminal", "b\nc\nd", depth=2),
-}
-
-
-def test_counts_are_read_off_the_tree() -> None:
-    """Four calls, of which two are refused; with two requests for calls ahead of need."""
-    told = {"score": 1.0, "answer": "yes", "usage": {"requests": 6}, "method": "tomt_os"}
-    row = {**told, "tree": packed(TREE)}
-    assert (calls(row), ahead(row), right(row)) == (4, 2, True)
-    assert not no_back(row) and not inconsistent(row)
-    assert not right(row, 3) and right(row, 4), "one long run holds the shorter ones"
-    assert inconsistent({**row, "score": 0.0})
-    assert not inconsistent({**row, "score": 0.0, "answer": None})
-    assert no_back({**row, "tree": packed({key: TREE[key] for key in ("0", "2")})})
-    assert (calls(told), ahead(told)) == (6, 0), "a summary has no tree"
-
-
-def test_settings_are_json_or_text() -> None:
-    found = assignments(["redraw=question", "shots=2", "max-calls=null"])
-    assert found == {"redraw": "question", "shots": 2, "max_calls": None}
-    with pytest.raises(InputError, match="--limit 'shots' is not NAME=VALUE"):
-        assignments(["shots"], "--limit")
-
-
-USAGE = {"samples": 0, "prompt_tokens": 0, "completion_tokens": 0, "seconds": 0.0}
-
-
-def plan_row(method: str, at: int, tree: Tree, hop: int) -> dict[str, Any]:
-    """A line of a result folder; its answer is right where its plan came to an end."""
-    right = any(thought["status"] == "terminal" for thought in tree.values())
-    return {
-        **{**ROW, "id": str(at), "seed": 0, "problem": str(at), "task": "ptr", "method": method},
-        **{"facts": {"hop": str(hop)}, "answer": "yes" if right else None, "tree": packed(tree)},
-        **{"score": float(right), "scores": [float(right)]},
-        "usage": {**USAGE, "requests": len(tree) - 1},
-    }
-
-
-def line_of(calls: int) -> Tree:
-    """A search that ends with its last call; those before it were refused."""
-    tree: Tree = {"0": TREE["0"]}
-    tree |= {str(at): thought(str(at), "0", "pruned") for at in range(1, calls)}
-    return {**tree, str(calls): thought(str(calls), "0", "terminal")}
+def plan_row(method: str, hop: int, calls: int, **more: Any) -> dict[str, Any]:
+    """A question of so many hops; all calls but the last were refused."""
+    tree = tree_of(*[("0", "a", PRUNED)] * (calls - 1), ("0", "b", TERMINAL))
+    known = {"id": str(hop), "task": "ptr", "facts": {"hop": str(hop)}, "tree": packed(tree)}
+    return finished(method, **{**known, "usage": {"requests": calls}, **more})
 
 
 def test_the_report_has_the_papers_own_figures_of_plans() -> None:
-    calls = {"tomt_tot": (2, 4, 6), "tomt_os": (1, 1, 1), "io": (1, 1, 1)}
+    """Two are wrong: an accepted plan, with two requests for calls ahead of need; and no plan."""
+    wrong: dict[str, Any] = {"scores": [0.0]}
     rows = [
-        plan_row(method, at, line_of(number), hop=at)
-        for method, numbers in calls.items()
-        for at, number in enumerate(numbers, 1)
+        *(plan_row("tomt_tot", hop, 5 * hop) for hop in (1, 2, 3)),
+        *(plan_row("tomt_os", hop, 1) for hop in (1, 2, 3)),
+        plan_row("tomt_os", 4, 3, usage={"requests": 5}, **wrong),
+        plan_row("tomt_os", 5, 1, answer=None, **wrong),
+        plan_row("io", 1, 1),
     ]
     [own] = method_tables(entries(rows))
-    assert [line[0] for line in own.rows] == ["tomt_tot", "tomt_os"]
-    stepwise, one_stop_first = (dict(zip(own.headings, line, strict=True)) for line in own.rows)
-    assert stepwise["calls, answered right"] == "4.00"
-    assert (stepwise["RSSI"], one_stop_first["RSSI"]) == ("1.00", "4.00")
-    assert (stepwise["calls with hops"], one_stop_first["calls with hops"]) == ("+1.00", "")
-    assert (stepwise["NoBack"], one_stop_first["NoBack"]) == ("0%", "100%")
+    assert own.headings[:6] == (
+        *("method", "inconsistent", "NoBack", "calls, answered right", "ahead", "RSSI"),
+    )
+    assert own.headings[6:] == ("calls with hops", "right at 10", "right at 20", "right at 30")
+    assert own.rows == [
+        ["tomt_tot", "0%", "0%", "10.00", "0.00", "1.00", "+1.00", "67%", "100%", "100%"],
+        ["tomt_os", "20%", "60%", "1.00", "0.40", "10.00", "", "60%", "60%", "60%"],
+    ]
 
 
 PUZZLE = "4 9 10 13"
@@ -96,8 +53,6 @@ FIRST, SECOND, THIRD = (
 )
 LOST = "4 - 9 = -5 (left: -5 10 13)"
 """A step after which 24 is out of reach."""
-TERMINAL: dict[str, Any] = {"status": "terminal"}
-PRUNED: dict[str, Any] = {"status": "pruned"}
 
 
 def row(method: str, tree: Tree, answers: Sequence[str | None], **more: Any) -> dict[str, Any]:
@@ -120,9 +75,7 @@ def tables(*rows: dict[str, Any]) -> dict[str, Table]:
         (["13 - 9 = 4 (left: 4 10)"], 1),  # a number is forgotten
         ([FIRST], 2),
         ([FIRST, "10 + 4 = 14 (left: 4 14)"], 2),
-        ([FIRST, SECOND], 3),
         ([FIRST, SECOND, "6 - 4 = 2 (left: 2)"], 3),
-        ([FIRST, SECOND, THIRD], 4),
         ([FIRST, SECOND, THIRD, "Answer: 4 * 6 = 24"], 4),
     ],
 )
@@ -202,34 +155,33 @@ SOLVED: dict[str, Any] = {"status": "terminal", "answer": "1"}
 ROLLBACKS = tree_of(
     ("0", "4 - 9 = -5", {}),
     ("1", "b", BACK),
-    ("2", "c", SOLVED | BACK),
+    ("2", "c", SOLVED | BACK),  # two rollbacks leave its path: neither In nor Out
     ("0", "10 - 4 = 6", {"caused_by": "2"}),
     ("4", "e", {"caused_by": "3"}),
-    ("5", "f", SOLVED),
+    ("5", "f", SOLVED),  # two of three thoughts are of rollbacks: In
     ("0", "nothing", {"caused_by": "3"}),
+)
+OTHERS = tree_of(
+    ("0", "a", BACK),
+    ("1", "b", BACK),
+    ("2", "c", SOLVED | BACK),  # Out
+    ("0", "10 - 4 = 6", SOLVED | {"answer": "2"}),  # No
 )
 
 
-def test_paths_and_first_steps_of_thought_rollback() -> None:
-    assert kinds(ROLLBACKS, "3") == (False, False, False), "two rollbacks leave it: neither kind"
-    assert kinds(ROLLBACKS, "6") == (True, False, False), "of three thoughts two are of rollbacks"
-    assert kinds(ROLLBACKS, "1") == (False, False, True)
-    out = tree_of(("0", "a", BACK), ("1", "b", BACK), ("2", "c", BACK))
-    assert kinds(out, "3") == (False, True, False)
-    assert spans(ROLLBACKS) == [2, 3]
-    assert first_steps(PUZZLE, ROLLBACKS) == [(0, True), (1, False), (2, True)]
-
-
 def test_the_data_of_thought_rollbacks_figure_3() -> None:
+    runs = [("rollback", ROLLBACKS), ("rollback", OTHERS), ("chain", ROLLBACKS)]
     rows = [
-        row(method, ROLLBACKS, ["1"], id=str(at), usage={"samples": 11})
-        for at, method in enumerate(("rollback", "rollback", "chain"))
+        row(method, tree, ["1", "2"], id=str(at), usage={"samples": 11})
+        for at, (method, tree) in enumerate(runs)
     ]
-    rows = [{**each, "scores": [1.0]} for each in rows]
+    rows = [{**each, "scores": [1.0, 0.0]} for each in rows]
     shown = tables(*rows)
     back, chain = shown["Interactions"].rows
-    assert back == ["rollback", "11.0", "2.00", "2.5", "2 of 2 right", *["0 of 0 right"] * 2]
+    kinds = ["1 of 1 right", "1 of 1 right", "0 of 1 right"]
+    # Of five rollbacks in two runs: two and three steps back, then one, two and three.
+    assert back == ["rollback", "11.0", "2.50", "2.2", *kinds]
     assert chain == ["chain", "11.0", *[""] * 5]
-    first = [["0", "2", "2"], ["1", "2", "0"], ["2", "2", "2"]]
+    first = [["0", "3", "2"], ["1", "1", "0"], ["2", "1", "1"]]
     assert shown["Failures"].rows == [["rollback", *each] for each in first]
     assert "Failures" not in tables(*({**each, "task": "gsm8k"} for each in rows))

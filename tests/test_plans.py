@@ -1,11 +1,14 @@
-"""Plans: which lines of a completion are steps, what a step may be, and what running it gives."""
+"""Plans: which lines of a completion are steps, what a step may be, and what running them gives."""
 
+import json
 from typing import Any
 
 import pytest
 from support.rooms import ROOM
 
+from thoughtgraph.planning import Ruling
 from thoughtgraph.tasks.scenes.interpreter import execute, value_of
+from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
 from thoughtgraph.tools.scenes.values import PlanError, View
 
@@ -127,3 +130,53 @@ def test_steps_that_do_not_run(lines: tuple[str, ...], code: str) -> None:
     with pytest.raises(PlanError) as error:
         run(*lines)
     assert error.value.code == code
+
+
+THREE = [
+    f"Step 1:{LINE}",
+    'Step 2:obj2 = filter_part(["six","red","drawer"],obj1)',
+    'Step 3:ans = count_part("leg",obj2)',
+]
+RULES = Rules()
+
+
+def judged(plan: list[str], rules: Rules = RULES, state: Any = None) -> Ruling:
+    return judge(ROOM, state, plan, rules)
+
+
+def test_a_plan_is_judged_alike_in_chunks_of_any_size() -> None:
+    whole = judged([*THREE, "this is no step"])
+    assert (whole.accepted, whole.answer, whole.code) == (True, "6", "")
+    lines = whole.text.split("\n")
+    assert lines[0] == LINE
+    assert len(lines) == 3, "lines after the answer are dropped"
+    assert whole.observation == "2 objects: Table0, Table1\n1 object: Table0\n6"
+    for cut in (1, 2):
+        first = judged(THREE[:cut])
+        assert first.accepted and first.answer is None
+        state = json.loads(json.dumps(first.tool_state))
+        rest = judged(THREE[cut:], state=state)
+        assert (rest.answer, rest.tool_state) == ("6", whole.tool_state)
+
+
+SEVERAL = [LINE, 'ans = count_part("leg",obj1)']
+NONE = ['obj1 = filter_object("cart",all_obj)', "ans = exist(obj1)"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "plan", "code", "told"),
+    [
+        *[(RULES, lines, "E_SYNTAX", "") for lines in ([], [""], ["Step 4:"])],
+        (RULES, ['ans = filter_object("table",all_obj)'], "E_NOANS", ""),
+        (RULES, [LINE] * 33, "E_LIMIT", ""),
+        (RULES, SEVERAL, "E_AMBIG", "line 2: one object is needed here, and there are 2"),
+        (Rules(ambiguous="first"), SEVERAL, "", "6"),
+        (RULES, NONE, "E_EMPTY", ""),
+        (Rules(empty="lazy"), NONE, "", "no"),
+        (Rules(tools="paper"), ["ans = minus(3,1)"], "E_FUNC", ""),
+    ],
+)
+def test_a_plan_gets_its_verdict(rules: Rules, plan: list[str], code: str, told: str) -> None:
+    verdict = judged(plan, rules)
+    assert (verdict.code, verdict.accepted) == (code, not code), verdict.reason
+    assert told in verdict.reason if code else told == verdict.answer

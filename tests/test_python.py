@@ -6,12 +6,10 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command import Command
 from support.fake_server import FakeServer
 from support.players import add_up
 
@@ -21,13 +19,15 @@ GAME: dict[str, Any] = {"task": "game24", "method": "tot_bfs", "breadth": 1}
 PUZZLE = {"problem": "3 5 7 9"}
 
 
+REPLY = add_up
+
+
 @pytest.fixture
-def model() -> Iterator[str]:
-    with FakeServer(add_up) as server:
-        yield server.specifier
+def model(server: FakeServer) -> str:
+    return server.specifier
 
 
-async def test_a_script_solves_with_one_call_and_a_running_loop_is_no_hindrance(model: str) -> None:
+async def test_a_script_solves_with_one_call_and_a_running_loop_is_no_hindrance(model):
     out = tg.solve("3 5 7 9", model=model, **GAME)
     assert (out["answer"], out["stop_reason"]) == ("3 + 5 + 7 + 9", "finished")
     assert out["settings"]["breadth"] == 1
@@ -35,7 +35,7 @@ async def test_a_script_solves_with_one_call_and_a_running_loop_is_no_hindrance(
     again = await asyncio.to_thread(tg.solve, "3 5 7 9", model=model, **GAME)
     assert out["answer"] == again["answer"]
     page = tg.html(dict(out))
-    assert page.startswith(("<!doctype html>", "<!DOCTYPE html>"))
+    assert page.lower().startswith("<!doctype html>")
     assert repr(page) == f"<Page answer={out['answer']!r}, {out['outcome']}>"
     assert len(repr(page)) < 300
     shown = page._repr_html_()
@@ -44,12 +44,10 @@ async def test_a_script_solves_with_one_call_and_a_running_loop_is_no_hindrance(
     assert markup.unescape(inside) == page
 
 
-def test_the_method_is_chosen_as_the_command_chooses_it(model: str) -> None:
+def test_the_method_is_chosen_as_the_command_chooses_it(model):
     assert tg.solve("3 5 7 9", task="game24", model=model, breadth=1)["method"] == "tot_bfs"
     with pytest.raises(tg.UnknownName, match="did you mean 'game24'"):
         tg.solve("3 5 7 9", task="game25", model=model)
-    with pytest.raises(tg.UnknownName, match=r"'bredth'.*did you mean 'breadth'"):
-        tg.solve("3 5 7 9", task="game24", model=model, bredth=1)
 
 
 SLOW = """
@@ -66,7 +64,7 @@ tg.solve("3 5 7 9", task="game24", model=ScriptedChat(reply=lambda _: "no", dela
 
 
 @pytest.mark.ci
-def test_ctrl_c_ends_a_call_at_once() -> None:
+def test_ctrl_c_ends_a_call_at_once():
     script = subprocess.Popen(
         [sys.executable, "-c", SLOW],
         cwd=Path(__file__).parent,
@@ -82,9 +80,7 @@ def test_ctrl_c_ends_a_call_at_once() -> None:
 
 
 @pytest.mark.usefixtures("own_environment")
-async def test_what_python_keeps_is_what_the_command_writes_and_views(
-    model: str, command: Command
-) -> None:
+async def test_what_python_keeps_is_what_the_command_writes_and_views(model, command):
     graph = tg.build("tot_bfs", task="game24", model=model)
     tg.save(await graph.ainvoke(PUZZLE, context={"breadth": 1}), "python.json")
     options = ["--task", "game24", "--model", model, "--set", "breadth=1", "--json", "command.json"]
@@ -103,7 +99,7 @@ async def test_what_python_keeps_is_what_the_command_writes_and_views(
     assert Path("page.html").read_text() == Path("python.html").read_text()
 
 
-def test_what_is_no_result_is_not_kept(tmp_path: Path) -> None:
+def test_what_is_no_result_is_not_kept(tmp_path):
     for nothing in ({"answer": "7"}, {}, [1]):
         with pytest.raises(tg.InputError, match="no result"):
             tg.save(nothing, tmp_path / "x.json")  # type: ignore[arg-type]
@@ -124,9 +120,7 @@ MISPLACED: list[tuple[Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("given", "config", "why"), MISPLACED)
-async def test_a_setting_in_the_wrong_place_is_refused(
-    given: Any, config: Any, why: str, model: str
-) -> None:
+async def test_a_setting_in_the_wrong_place_is_refused(given, config, why, model):
     graph = tg.build("tot_bfs", task="game24", model=model)
     with pytest.raises(tg.InputError, match=why):
         await graph.ainvoke(given, config)
@@ -135,13 +129,10 @@ async def test_a_setting_in_the_wrong_place_is_refused(
             pass
 
 
-async def test_a_wrong_call_is_answered_with_the_remedy(model: str) -> None:
+async def test_a_wrong_call_is_answered_with_the_remedy(model):
     graph = tg.build("tot_bfs", task="game24", model=model)
-    for call in (graph.invoke,):
-        with pytest.raises(
-            tg.InputError, match=r"await graph.ainvoke\(…\).*runnable\(graph\).*solve\(…\)"
-        ):
-            call(PUZZLE)
+    with pytest.raises(tg.InputError, match=r"await graph.ainvoke.*runnable\(graph\).*solve\("):
+        graph.invoke(PUZZLE)
     with pytest.raises(tg.InputError, match="async"):
         list(graph.stream(PUZZLE))
     wrong: list[tuple[dict[str, Any], type[Exception], str]] = [

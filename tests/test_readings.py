@@ -97,11 +97,15 @@ def score(task: Any, text: str) -> float | None:
     return None if verdict.malformed else verdict.value
 
 
+def decided(verdict: Verdict) -> bool | None:
+    assert verdict.value in ((0.0,) if verdict.malformed else (0.0, 1.0))
+    return None if verdict.malformed else bool(verdict.value)
+
+
 def judgement(task: Any, text: str) -> bool | None:
     verdict = task.verify("?", "", {}).read([text])
     assert verdict.label == (text if verdict.malformed else "a year.")
-    assert verdict.value in ((0.0,) if verdict.malformed else (0.0, 1.0))
-    return None if verdict.malformed else bool(verdict.value)
+    return decided(verdict)
 
 
 def label(task: Any, text: str) -> str | None:
@@ -110,19 +114,9 @@ def label(task: Any, text: str) -> str | None:
     return None if verdict.malformed else verdict.label
 
 
-def coherent(task: Any, text: str) -> bool | None:
-    verdict = task.judge("", "", {}).read([text])
-    assert verdict.value in ((0.0,) if verdict.malformed else (0.0, 1.0))
-    return None if verdict.malformed else bool(verdict.value)
-
-
 def vote(task: Any, text: str, choices: str) -> int | None:
     number = choice(text, int(choices))
     return None if number is None else number + 1
-
-
-def passage(task: Any, text: str) -> str:
-    return " → ".join(part for part in split(text, "Passage") if part is not None)
 
 
 def form(task: Any, text: str) -> str:
@@ -149,7 +143,7 @@ READERS: dict[str, Callable[..., object]] = {
     "check": lambda task, text, *puzzle: task.check(" ".join(puzzle), text),
     "choice": vote,
     "coherency": lambda task, text: judging.read_score(text),
-    "coherent": coherent,
+    "coherent": lambda task, text: decided(task.judge("", "", {}).read([text])),
     "composed": lambda task, text: composed(PUZZLE, text.split("\n")),
     "ending": ending,
     "entities": entities,
@@ -159,7 +153,7 @@ READERS: dict[str, Callable[..., object]] = {
     "label": label,
     "move": move,
     "numbers": lambda task, text: " / ".join(each or "∅" for each in numbers_in(text)),
-    "passage": passage,
+    "passage": lambda task, text: " → ".join(filter(None, split(text, "Passage"))),
     "problem": problem,
     "proposal": proposal,
     "row": row,
@@ -219,14 +213,8 @@ def test_readings(section: str) -> None:
 
 
 DECORATIONS = (
-    "{}",
-    "**{}**",
-    "${}$",
-    "{}.",
-    r"\boxed{{{}}}",
-    r"$\boxed{{{}}}$.",
-    "**{}.**",
-    "_{}_",
+    *("{}", "**{}**", "${}$", "{}.", "**{}.**", "_{}_"),
+    *(r"\boxed{{{}}}", r"$\boxed{{{}}}$."),
 )
 GOES_ON = ("", "\n\nThis is so, as 3 + 4 = 7 and no A is.", "\n\nExplanation: 3 and 4, yes, (A).")
 ANSWERS = {

@@ -57,7 +57,6 @@ def test_the_refused_parameter_is_the_one_that_was_sent(name: str) -> None:
 
 # On the wire.
 
-
 REPLY = numbered
 
 
@@ -105,9 +104,8 @@ async def test_several_parameters_are_left_out_one_by_one(server: FakeServer) ->
     model = server.chat(temperature=0.3, stop=["END"], seed=5)
     assert await ask(ChatPort(model)) == ["text 0"]
     assert len(server.seen) == 6
-    assert server.seen[-1].body["messages"] == [
-        {"role": "user", "content": "Be brief.\n\nwhich way"}
-    ]
+    (message,) = server.seen[-1].body["messages"]
+    assert message == {"role": "user", "content": "Be brief.\n\nwhich way"}
     assert (model.temperature, model.stop, model.seed) == (0.3, ["END"], 5)
 
 
@@ -158,12 +156,12 @@ def test_each_server_is_told_the_bound_by_the_name_it_knows() -> None:
 
 
 def test_a_system_text_goes_before_the_first_user_text() -> None:
-    alone = outgoing(ChatOpenAI(model="m", api_key=SecretStr("none")), ASK[:1], {"system"})
+    model = ChatOpenAI(model="m", api_key=SecretStr("none"))
+    alone = outgoing(model, ASK[:1], {"system"})
     assert [(each.type, each.text) for each in alone.messages] == [("human", "Be brief.")]
     messages = [SystemMessage("a"), SystemMessage("b"), *ASK[1:], AIMessage("c"), *ASK[1:]]
-    call = outgoing(ChatOpenAI(model="m", api_key=SecretStr("none")), messages, {"system"})
-    texts = ["a\n\nb\n\nwhich way", "c", "which way"]
-    assert [each.text for each in call.messages] == texts
+    call = outgoing(model, messages, {"system"})
+    assert [each.text for each in call.messages] == ["a\n\nb\n\nwhich way", "c", "which way"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from support.command import Command
@@ -51,9 +51,7 @@ SAMPLES = {
 """Letters, words, games in percent by range: means over ten samples (over both: Table 3)."""
 
 
-def test_breadth_first_searches_repeat_every_recorded_step_and_the_published_figures(
-    command: Command,
-) -> None:
+def test_breadth_first_searches_repeat_each_step_and_published_figure(command: Command) -> None:
     async def replays(path: Path) -> dict[int, Any]:
         return {entry["idx"]: await replay_puzzle(entry) for entry in load(path)}
 
@@ -112,7 +110,7 @@ async def replayed_crosswords() -> dict[int, tuple[Any, Any]]:
     return outs
 
 
-def test_depth_first_searches_repeat_every_recorded_step_and_the_published_figures(
+def test_depth_first_searches_repeat_each_step_and_published_figure(
     command: Command, puzzles: list[tuple[str, str]]
 ) -> None:
     outs, gold = asyncio.run(replayed_crosswords()), dict(puzzles)
@@ -211,55 +209,39 @@ def sampled_runs() -> Mapping[str, Mapping[int, Any]]:
     return found
 
 
-class Figures(NamedTuple):
-    """Percent of some puzzles."""
-
-    io_mean: float
-    io_best: float
-    cot_mean: float
-    cot_best: float
-    cot_sc: float
-
-
+LINES = {"IO prompt": "io", "CoT prompt": "cot", "CoT-SC (k = 100)": "cot_sc"}
+KNOWN = (("io", "mean"), ("io", "best"), ("cot", "mean"), ("cot", "best"), ("cot_sc", "score"))
 FIGURES = {
-    range(900, 950): Figures(100 * 234 / 5000, 36, 100 * 254 / 5000, 56, 8),
-    range(900, 1000): Figures(7.34, 33, 4.03, 49, 8),
+    range(900, 950): (100 * 234 / 5000, 36, 100 * 254 / 5000, 56, 8),
+    range(900, 1000): (7.34, 33, 4.03, 49, 8),
 }
-"""By range: 100 samples a puzzle, any of them, the vote. Of the first 50 puzzles the logs call 234
-samples of IO right and 254 of CoT, some of 18 and of 28 puzzles, and the votes of 4. Of all 100
-the votes of 8 are right; the paper says 9."""
+"""Percent by range: 100 samples a puzzle, any of them, the vote. Of the first 50 puzzles the logs
+call 234 samples of IO right and 254 of CoT, some of 18 and of 28 puzzles, and the votes of 4. Of
+all 100 the votes of 8 are right; the paper says 9."""
 
 
-@pytest.mark.ci
 def test_the_report_of_recorded_samples_has_the_published_figures(
     command: Command, sampled_runs: Mapping[str, Mapping[int, Any]]
 ) -> None:
     """A sample costs a token here: with k tokens a budget curve has the vote of k samples."""
-    told = {"IO prompt": "io", "CoT prompt": "cot", "CoT-SC (k = 100)": "cot_sc"}
-    for which, expected in held(FIGURES, sampled_runs["cot"]).items():
-        folder = Path(f"puzzles-{which.stop}")
+    for which, percents in held(FIGURES, sampled_runs["cot"]).items():
+        expected, folder = dict(zip(KNOWN, percents, strict=True)), Path(f"puzzles-{which.stop}")
         for method, outs in sampled_runs.items():
             kept = [spending(outs[at], 0, 100) for at in which]
             keep(folder, "game24", method, kept, given={"n_generate": 100})
-        code, out, err = command("report", str(folder), "--paper")
-        assert code == 0, err
-        cells = [each for each in cells_of(out, suite("tot-table2").source) if each.row in told]
-        assert {(told[each.row], each.figure): each.ours for each in cells} == {
-            ("io", "mean"): f"{expected.io_mean:.1f} ({MODEL})",
-            ("io", "best"): f"{expected.io_best:.1f} ({MODEL})",
-            ("cot", "mean"): f"{expected.cot_mean:.1f} ({MODEL})",
-            ("cot", "best"): f"{expected.cot_best:.1f} ({MODEL})",
-            ("cot_sc", "score"): f"{expected.cot_sc:.1f} ({MODEL})",
-        }
+        cells = cells_of(reported(command, str(folder))[0], suite("tot-table2").source)
+        cells = [each for each in cells if each.row in LINES]
+        ours = {(LINES[each.row], each.figure): each.ours for each in cells}
+        assert ours == {known: f"{percent:.1f} ({MODEL})" for known, percent in expected.items()}
         assert {each.n for each in cells} == {str(len(which))}
         lines = report_lines.entries(ResultFolder(folder).rows())
         [rows] = [line.rows for line in lines if line.rows[0]["method"] == "cot_sc"]
         one, whole = curve(rows, "tokens", [1, 100])
-        assert one == pytest.approx(expected.cot_mean / 100, abs=5e-5), "a mean over all samples"
-        assert whole == expected.cot_sc / 100
+        single = expected["cot", "mean"] / 100
+        assert one == pytest.approx(single, abs=5e-5), "a mean over all samples"
+        assert whole == expected["cot_sc", "score"] / 100
 
 
-@pytest.mark.ci
 def test_recorded_tokens_are_those_of_the_published_costs(
     command: Command, sampled_runs: Mapping[str, Mapping[int, Any]]
 ) -> None:
@@ -270,7 +252,7 @@ def test_recorded_tokens_are_those_of_the_published_costs(
         kept.append(spending(sampled_runs["io"][entry["idx"]], *spent))
         before = {name: entry["usage_so_far"][name] for name in before}
     keep(Path("io"), "game24", "io", kept, given={"n_generate": 100})
-    cells = cells_of(command("report", "io", "--paper")[1], suite("tot-table7").source)
+    cells = cells_of(reported(command, "io")[0], suite("tot-table7").source)
     tokens = {each.figure: each.ours for each in cells if each.row.startswith("IO")}
     assert tokens["prompt tokens"] == f"1,000.0 ({MODEL})", "published: 1.0k"
     assert tokens["completion tokens"] == f"1,803.3 ({MODEL})", "published: 1.8k"

@@ -50,28 +50,14 @@ def test_a_report_agrees_with_hand_computation(command: Command) -> None:
     _, _, line = Path("page/report.csv").read_text().splitlines()
     told, _, numbers = line.partition(",0.3006")
     assert told == "game24,,m,,tot_bfs,{},False,4,4,0.75"
-    assert numbers.split(",")[2:] == [
-        "0.75",
-        "2.0",
-        "3.0",
-        "150.0",
-        "10.0",
-        "0.5",
-        "1.0",
-        "0.0",
-        "1.5",
-    ]
+    assert numbers.endswith(",0.75,2.0,3.0,150.0,10.0,0.5,1.0,0.0,1.5")
     assert "</html>" in Path("page/report.html").read_text()
 
 
 def test_one_run_of_rollback_gives_a_line_for_each_ensemble() -> None:
-    both = {"ensembles": {"first": "3", "ratio": "7", "majority": "7"}}
-    run = finished(
-        "rollback",
-        settings={"seed": 0, "ensemble": "ratio"},
-        ensemble_scores=[0.0, 1.0, 1.0],
-        **both,
-    )
+    answers = {"first": "3", "ratio": "7", "majority": "7"}
+    told: dict[str, Any] = {"ensembles": answers, "ensemble_scores": [0.0, 1.0, 1.0]}
+    run = finished("rollback", settings={"seed": 0, "ensemble": "ratio"}, **told)
     alone = finished("rollback", settings={"ensemble": "first"}, given={"ensemble": "first"})
     lines = entries([run, alone])
     assert {line.name: line.score for line in lines} == {
@@ -129,11 +115,8 @@ def test_the_trees_of_the_runs_that_scored_least_are_linked(command: Command) ->
 TOP = {"id": "0", "parent": None, "text": "", "usage": {}}
 BAD_TREES: list[tuple[str, dict[str, Any]]] = [
     ("io", {"0": {**TOP, "status": "expanded"}}),  # It has no depth.
-    *(
-        (method, tree)
-        for method in ("rollback", "tomt_os")
-        for tree in ({}, {"0": {}}, {"0": None}, {"0": {**TOP, "depth": 0}})
-    ),
+    *(("rollback", tree) for tree in ({}, {"0": {}}, {"0": None}, {"0": {**TOP, "depth": 0}})),
+    ("tomt_os", {}),
 ]
 
 
@@ -229,24 +212,24 @@ def test_an_average_needs_all_levels_by_one_model_under_the_same_limits(
     assert "| CoT | average | f1 | 45.16 (GPT-3.5) | not run |" in table_of(rows, "fgdip-table1")
 
 
-def planned(kind: str, method: str, calls: int, *statuses: Any, hop: int = 5, **told: Any) -> Any:
-    """A run of Tree-of-Mixed-Thought with so many calls, whose root has a plan of each status."""
-    plan = [*["pruned"] * (calls - 1), "terminal"]
-    tree = tree_of(*(("0", "x", {"status": status}) for status in statuses or plan))
+def planned(kind: str, method: str, calls: int, *, hop: int = 5, **told: Any) -> Any:
+    """A run of Tree-of-Mixed-Thought with so many calls."""
+    calls_made = [*["pruned"] * (calls - 1), "terminal"]
+    tree = tree_of(*(("0", "x", {"status": status}) for status in calls_made))
     known = {"facts": {"hop": str(hop)}, "tree": packed(tree), "usage": {"requests": calls}}
     task = "clevr" if kind in ("long", "logic") else "ptr"
     return run(task, kind, method, {}, **{**known, **told})
 
 
 def test_a_saving_is_the_calls_of_the_stepwise_search_over_a_lines() -> None:
+    """Calls are counted over questions answered right; without a tree they are all requests."""
     rows = [planned("sum", "tomt_tot", 9), planned("sum", "tomt_os", 4)]
-    assert "| ToT-OS | sum | saving | 2.64 (ChatGPT 0631) | 2.25 (m) |" in table_of(
-        rows, "tomt-table2"
-    )
-    wrong = planned("sum", "tomt_block", 4, score=0.0)
-    assert "| ToT-Block | sum | saving | 1.91 (ChatGPT 0631) | no score |" in table_of(
-        [*rows, wrong], "tomt-table2"
-    ), "calls are counted over questions answered right"
+    rows.append(planned("sum", "tomt_block", 4, score=0.0))
+    treeless = [{name: part for name, part in each.items() if name != "tree"} for each in rows]
+    for each in (rows, treeless):
+        section = table_of(each, "tomt-table2")
+        assert "| ToT-OS | sum | saving | 2.64 (ChatGPT 0631) | 2.25 (m) |" in section
+        assert "| ToT-Block | sum | saving | 1.91 (ChatGPT 0631) | no score |" in section
 
 
 def test_a_correlation_is_over_the_means_of_all_types() -> None:
@@ -257,18 +240,6 @@ def test_a_correlation_is_over_the_means_of_all_types() -> None:
     assert f"{line} -1.000 (m) |" in section
     assert "| ToT | hops | score | -0.095 (ChatGPT 0631) | no score |" in section, "all are right"
     assert f"{line} not run |" in table_of(rows[1:], "tomt-table3")
-
-
-def test_the_figures_of_plans_by_hand() -> None:
-    runs = [
-        planned("sum", "tomt_os", 1),
-        planned("sum", "tomt_os", 2),
-        planned("sum", "tomt_os", 2, score=0.0),
-        planned("sum", "tomt_os", 2, "pruned", "pruned", score=0.0, answer=None),
-    ]
-    [entry] = entries(runs)
-    assert FIGURES["NoBack"](entry) == [1.0, 0.0, 0.0, 0.0]
-    assert FIGURES["inconsistent"](entry) == [0.0, 0.0, 1.0, 0.0]
 
 
 def test_tokens_stand_apart_and_beside_those_of_the_line_they_are_relative_to() -> None:

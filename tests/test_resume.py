@@ -44,9 +44,8 @@ BFS = CASES["tot_bfs"]
 
 
 @pytest.fixture(autouse=True)
-def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The data of a user's own, and pages in the folder where the command runs."""
-    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+def folder(own_environment: None, tmp_path: Path) -> None:
+    """Pages in the folder where the command runs."""
     (tmp_path / "pages.json").write_text(json.dumps(PAGES))
 
 
@@ -60,8 +59,7 @@ def untimed(file: str) -> dict[str, Any]:
 
 
 def run_id(out: str) -> str:
-    (run,) = re.findall(r"run (\S+):", out)[:1]
-    return str(run)
+    return str(re.findall(r"run (\S+):", out)[0])
 
 
 def solve(command: Command, server: FakeServer, case: Case, *limit: str, file: str) -> str:
@@ -80,9 +78,7 @@ def undisturbed(command: Command, case: Case, *limit: str) -> list[str]:
 
 @pytest.mark.parametrize("low", [*few([4, 1], 1), pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", few(CASES, 1))
-def test_a_raised_limit_gives_the_run_that_had_it_from_the_start(
-    command: Command, method: str, low: int
-) -> None:
+def test_a_raised_limit_gives_the_run_that_had_it_from_the_start(command, method, low):
     case = CASES[method]
     whole = undisturbed(command, case, "requests=30")
     with FakeServer(case.reply) as fake:
@@ -116,7 +112,7 @@ RAISED = [
 
 
 @pytest.mark.parametrize("limits", few(RAISED, 1), ids=" to ".join)
-def test_every_limit_can_be_raised(command: Command, limits: tuple[str, str]) -> None:
+def test_every_limit_can_be_raised(command, limits):
     low, high = limits
     whole = undisturbed(command, BFS, high)
     with FakeServer(play) as fake:
@@ -128,9 +124,7 @@ def test_every_limit_can_be_raised(command: Command, limits: tuple[str, str]) ->
 
 
 @pytest.mark.ci
-def test_a_run_that_time_ended_goes_on_with_more_of_it(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_time_ended_goes_on_with_more_of_it(command, monkeypatch):
     whole = undisturbed(command, BFS)
     with FakeServer(play) as fake:
 
@@ -149,8 +143,7 @@ def test_a_run_that_time_ended_goes_on_with_more_of_it(
     assert untimed("other.json") == untimed("one.json")
 
 
-def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command: Command) -> None:
-    assert command("runs")[1].startswith("there are no runs")
+def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command):
     assert "no run was stopped" in command("solve", "--resume", "last")[2]
     whole = undisturbed(command, BFS)
     with FakeServer(play) as fake:
@@ -174,9 +167,7 @@ def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command: 
         assert command("view", named)[1] == f"wrote {run}.html (1 search tree)\n"
 
 
-def test_a_file_for_the_result_is_kept_by_resume(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_for_the_result_is_kept_by_resume(command, tmp_path, monkeypatch):
     (tmp_path / "there").mkdir()
     with FakeServer(play) as fake:
         case = Case([*BFS.arguments, "--html", "a.html"], play)
@@ -190,7 +181,7 @@ def test_a_file_for_the_result_is_kept_by_resume(
     assert not list(Path().iterdir()) and "a.html" in out
 
 
-def test_what_is_kept_of_a_run_can_be_dropped(command: Command) -> None:
+def test_what_is_kept_of_a_run_can_be_dropped(command):
     with FakeServer(play) as fake:
         runs = [run_id(solve(command, fake, BFS, "requests=2", file="x.json")) for _ in range(3)]
         first, second, third = runs

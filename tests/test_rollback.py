@@ -95,10 +95,8 @@ async def test_the_third_try_at_a_thought_sees_three_analyses(parallel: bool) ->
     ("settings", "reply", "reason"),
     [
         ({"solutions": 2}, walker(3, ends=0.5, bad=1.0), "finished"),
-        ({"solutions": 1}, walker(3, ends=0.5, bad=0.0), "finished"),
         ({}, walker(3, ends=0.5, bad=0.0), "exhausted"),
         ({"limit_requests": 2}, walker(3, ends=0.0, bad=0.0), "budget"),
-        ({"limit_requests": 0}, walker(3, ends=0.0, bad=0.0), "budget"),
         ({"limit_thoughts": 2}, walker(3, ends=0.0, bad=0.0), "budget"),
         ({"limit_rounds": 2}, walker(3, ends=0.0, bad=0.0), "round_limit"),
         ({"limit_depth": 2}, walker(3, ends=0.0, bad=0.0), "exhausted"),
@@ -188,14 +186,11 @@ async def test_without_errors_it_is_the_chain(pool: range) -> None:
         given = {"steps": 4, "shots": random.Random(seed).randint(0, 2)}
         chain, _ = await run("chain", calm, **given)
         for parallel in (True, False):
-            out, seen = await run("rollback", calm, parallel=parallel, **given)
-            assert thoughts(out) == thoughts(chain), "P23"
-            assert (out["answer"], len(out["candidates"])) == (chain["answer"], 1), "P23"
-            assert len(seen) == 3 * len(thoughts(chain)), "P23"
-            out, seen = await run("rollback", blocked, parallel=parallel, incoming=0, **given)
-            assert thoughts(out) == thoughts(chain), "P32"
-            assert out["answer"] == chain["answer"], "P32"
-            assert len(seen) == 3 * len(thoughts(chain)), "P32: analyses are made and counted"
+            for reply, more, name in ((calm, {}, "P23"), (blocked, {"incoming": 0}, "P32")):
+                out, seen = await run("rollback", reply, parallel=parallel, **given, **more)
+                assert thoughts(out) == thoughts(chain), name
+                assert (out["answer"], len(out["candidates"])) == (chain["answer"], 1), name
+                assert len(seen) == 3 * len(thoughts(chain)), f"{name}: analyses are made"
 
 
 VOTES = ["last", "majority", "ratio", "difference"]

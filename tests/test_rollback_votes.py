@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.letters import run
 from support.pools import POOLS
 from support.scripted import Call
-from support.stepping import STEPPING, drawn, scripted, single, walker
-from support.stepping import run as grown
+from support.stepping import drawn, run, scripted, single, walker
 
 from thoughtgraph.nodes.families.rollback_paths import ranked, weight
 from thoughtgraph.reasoning import Faults
@@ -95,7 +93,7 @@ async def test_where_an_analysis_leads(
         return text if shown == "5" else "Bad step index: None"
 
     settings: dict[str, Any] = {"steps": 5, "solutions": 1000, "incoming": 1, "parallel": False}
-    out, _ = await run("rollback", STEPPING, fifth, protocol=protocol, **settings)
+    out, _ = await run("rollback", fifth, protocol=protocol, **settings)
     back = {"to": str(bad[0] - 1), "step": bad[0]} if bad else None
     assert (out["tree"]["5"]["bad"], out["tree"]["5"].get("rollback")) == (bad, back)
     ends = sum("bad" in thought for thought in out["tree"].values() if thought["depth"] == 5)
@@ -162,14 +160,14 @@ async def test_one_run_has_the_answer_of_every_ensemble() -> None:
     steps = {"": "a", "a": "1", "|a1": "d", "d": "2", "|a1|d2": "e", "e": "2"}
     reply = scripted(steps, {"a1": "1", "d2": "1"})
     for parallel in (True, False):
-        out, seen = await grown("rollback", reply, parallel=parallel)
+        out, seen = await run("rollback", reply, parallel=parallel)
         tree = out["tree"]
         # (1 + experiences) / (1 + rollbacks)
         assert [t["value"] for t in tree.values() if t["status"] == "terminal"] == [0.5, 1.0, 3.0]
         assert out["ensembles"] == {**dict.fromkeys(RULES, "2"), "first": "1"}
         assert (out["answer"], out["candidates"]) == ("2", ["1", "2", "2"])
         assert [key for key in tree if tree[key].get("chosen")] == ["4"], "the earliest of them"
-        plain, fewer = await grown("rollback", reply, ensemble="first", parallel=parallel)
+        plain, fewer = await run("rollback", reply, ensemble="first", parallel=parallel)
         assert (plain["answer"], plain["ensembles"]) == ("1", {"first": "1"})
         assert plain["stop_reason"] == "settled"
         assert len(fewer) < len(seen), "it stops at the first solution"
@@ -201,8 +199,8 @@ async def test_stopping_at_the_first_solution_never_changes_the_answer(
         }
         # Every ensemble lets the same structure grow, but `first`, which stops early by itself.
         patient = {**settings, "ensemble": "last"}
-        whole, all_of_them = await grown("rollback", reply, **patient)
-        early, some = await grown("rollback", reply, **settings)
+        whole, all_of_them = await run("rollback", reply, **patient)
+        early, some = await run("rollback", reply, **settings)
         assert early["answer"] == whole["ensembles"]["first"]
         assert len(some) <= len(all_of_them)
         saved += len(all_of_them) - len(some)

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,7 @@ other,sqlite,where,SELECT 1;,Another database?,
 
 
 @pytest.fixture
-def published(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
+def published(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small set whose files are served without a network."""
     files = {"https://home.test/shop.sql": SCRIPT, "https://home.test/questions.csv": QUESTIONS}
 
@@ -48,12 +47,10 @@ def published(monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
     small = data_set("sql").model_copy(update=home)
     monkeypatch.setattr(data_download, "_download", bring)
     monkeypatch.setattr(data_downloads, "data_set", lambda name: small)
-    return files
 
 
-def test_questions_stay_whose_accepted_queries_return_rows(
-    command: Command, published: Mapping[str, str]
-) -> None:
+@pytest.mark.usefixtures("published")
+def test_questions_stay_whose_accepted_queries_return_rows(command: Command) -> None:
     code, out, err = command("data", "get", "sql", "--out", "sets")
     assert (code, err) == (0, "") and "is there" in out
     (line,) = Path("sets/sql/questions.jsonl").read_text(encoding="utf-8").splitlines()
@@ -65,10 +62,6 @@ def test_questions_stay_whose_accepted_queries_return_rows(
         (1, "Pasta", 2024, "November", "2014-06-15")
     ]
     assert not Path("sets/sql/shop.sql").exists()
-    assert command("data", "get", "sql", "--out", "sets")[0] == 0, "it was there"
-
-
-def test_a_folder_with_databases_is_read(command: Command, published: Mapping[str, str]) -> None:
-    command("data", "get", "sql", "--out", "sets")
     (record,) = load(registry.task("sql"), "sets/sql")
     assert json.loads(record.problem)["database"] == "shop" and record.facts["category"] == "where"
+    assert command("data", "get", "sql", "--out", "sets")[0] == 0, "it was there"

@@ -3,7 +3,7 @@
 import json
 import logging
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -33,11 +33,7 @@ LAST = "SELECT name, n FROM author JOIN written ON author.id = author_id"
 CHAIN = f"WITH written AS ({PART.removeprefix('written = ')}) {LAST}"
 BAD_LAST = "SELECT name, m FROM author JOIN written ON author.id = author_id"
 WHY_LAST = "no such column: m"
-SHOWN = (
-    "4 rows (name, count(*))\n'Tomas Ferreira', 2\n'Mara Lindqvist', 2\n'Aiko Tanabe', 1\n"
-    "'Niamh O''Dwyer', 1"
-)
-REPLY = f"```sql\n{RIGHT};\n```"
+COUNTS = ["'Aiko Tanabe', 1", "'Mara Lindqvist', 2", "'Niamh O''Dwyer', 1", "'Tomas Ferreira', 2"]
 
 
 def block(query: str) -> str:
@@ -56,18 +52,23 @@ async def solved(
     return out, model.seen, thoughts
 
 
-def drawn(replies: Mapping[str, list[str]]) -> Any:
+def drawn(**replies: Sequence[str]) -> Any:
     """Answers each role by its texts in turn."""
     left = {role: iter(texts) for role, texts in replies.items()}
     return lambda call: [next(left[call.role]) for _ in range(call.n)]
+
+
+def part_or_last(call: Call, part: str, last: str) -> str:
+    """Says one text where there is no part yet, and another one after it."""
+    return part if "(none yet)" in call.prompt else last
 
 
 async def test_io_gives_the_query_and_shows_its_rows_or_why_it_fails() -> None:
     out, seen, _ = await solved("io", block(RIGHT))
     assert out["answer"] == RIGHT and out["verified"] is None
     assert out["outcome"] == "finished with an answer that runs"
-    assert out["tree"]["1"]["returned"].splitlines()[0] == SHOWN.splitlines()[0]
-    assert sorted(out["tree"]["1"]["returned"].splitlines()[1:]) == sorted(SHOWN.splitlines()[1:])
+    heading, *rows = out["tree"]["1"]["returned"].splitlines()
+    assert (heading, sorted(rows)) == ("4 rows (name, count(*))", COUNTS)
     assert "CREATE TABLE author (\n  id INTEGER,\n" in seen[0].prompt and "SQLite" in seen[0].prompt
     out, _, _ = await solved("io", block(FAILS))
     assert out["answer"] == FAILS and out["tree"]["1"]["returned"] == f"fails: {WHY}"
@@ -79,18 +80,16 @@ async def test_io_gives_the_query_and_shows_its_rows_or_why_it_fails() -> None:
 @pytest.mark.parametrize("method", ["cot_sc", "adaptive"])
 async def test_votes_are_on_rows_without_queries_that_fail_or_return_nothing(method: str) -> None:
     texts = [FAILS, FAILS, FAILS, EMPTY, EMPTY, WRONG, ALIKE, RIGHT]
-    reply = drawn({"generate": [block(each) for each in texts]})
-    out, seen, thoughts = await solved(method, reply)
+    out, seen, thoughts = await solved(method, drawn(generate=[*map(block, texts)]))
     assert len(thoughts) == 8 and sum(call.n for call in seen) == 8
     assert out["answer"] == ALIKE, "the first of the two that return the same rows"
     assert [each["value"] for each in thoughts] == [0, 0, 0, 0, 0, 1, 2, 2]
     [vote] = out["votes"]
     assert (vote["got"], vote["of"], vote["unread"], vote["tied"]) == (2, 3, 5, [])
-    reply = drawn({"generate": [block(each) for each in [FAILS] * 5 + [EMPTY] * 3]})
-    out, _, _ = await solved(method, reply)
+    out, _, _ = await solved(method, drawn(generate=[*map(block, [FAILS] * 5 + [EMPTY] * 3)]))
     assert out["answer"] == EMPTY, "where none returns rows, those that run count"
-    reply = drawn({"generate": [block(each) for each in [FAILS, "DELETE FROM loan"] * 4]})
-    out, _, thoughts = await solved(method, reply)
+    texts = [FAILS, "DELETE FROM loan"] * 4
+    out, _, thoughts = await solved(method, drawn(generate=[*map(block, texts)]))
     assert out["answer"] is None
     assert out["outcome"] == f"finished without an answer, as none of 8 had a vote: fails: {WHY}"
     refused = "fails: only a SELECT is run here, and this begins with 'DELETE'"
@@ -98,13 +97,11 @@ async def test_votes_are_on_rows_without_queries_that_fail_or_return_nothing(met
 
 
 async def test_refine_is_told_by_the_database_and_stops_once_a_query_returns_rows() -> None:
-    reply = drawn({"generate": [block(FAILS)], "refine": [block(EMPTY), block(RIGHT)]})
+    reply = drawn(generate=[block(FAILS)], refine=[block(EMPTY), block(RIGHT)])
     out, seen, thoughts = await solved("refine", reply)
     assert [call.role for call in seen] == ["generate", "refine", "refine"], "no judge is asked"
-    assert [each["note"] for each in thoughts[:2]] == [
-        f"fails: {WHY}",
-        "0 rows (name, count(*))",
-    ]
+    notes = [each["note"] for each in thoughts[:2]]
+    assert notes == [f"fails: {WHY}", "0 rows (name, count(*))"]
     assert f"{FAILS}\n-- fails: {WHY}" in seen[1].prompt
     assert f"{EMPTY}\n-- 0 rows (name, count(*))" in seen[2].prompt
     assert (out["answer"], out["stop_reason"], out["verified"]) == (RIGHT, "finished", None)
@@ -113,12 +110,9 @@ async def test_refine_is_told_by_the_database_and_stops_once_a_query_returns_row
 async def test_tot_bfs_gives_nothing_for_a_part_that_fails_and_asks_about_the_others() -> None:
     def reply(call: Call) -> Any:
         if call.role == "value":
-            return (
-                "It counts.\nsure" if "count" in call.prompt.rpartition("Parts so far")[2] else "?"
-            )
-        if "(none yet)" in call.prompt:
-            return f"{BAD_PART}\n{PART}\n{PART}"
-        return f"{BAD_LAST}\n{LAST}"
+            counts = "count" in call.prompt.rpartition("Parts so far")[2]
+            return "It counts.\nsure" if counts else "?"
+        return part_or_last(call, f"{BAD_PART}\n{PART}\n{PART}", f"{BAD_LAST}\n{LAST}")
 
     out, seen, thoughts = await solved("tot_bfs", reply, breadth=1)
     assert [(each["text"], each["value"], each["status"]) for each in thoughts] == [
@@ -129,9 +123,7 @@ async def test_tot_bfs_gives_nothing_for_a_part_that_fails_and_asks_about_the_ot
     ]
     assert (thoughts[0]["note"], thoughts[2]["note"]) == (WHY_PART, WHY_LAST)
     assert [call.role for call in seen] == ["generate", "value", "generate", "value"]
-    assert (
-        "6 rows (author_id, n)" not in seen[1].prompt and "4 rows (author_id, n)" in seen[1].prompt
-    )
+    assert "4 rows (author_id, n)" in seen[1].prompt
     assert out["answer"] == CHAIN and out["tree"]["4"]["plausible"] is True
 
 
@@ -141,9 +133,8 @@ async def test_tot_dfs_goes_back_from_a_part_below_which_every_query_fails() -> 
     def reply(call: Call) -> Any:
         if call.role == "value":
             return "sure"
-        if "(none yet)" in call.prompt:
-            return f"{other}\n{PART}"
-        return BAD_LAST if "few = " in call.prompt else LAST
+        last = BAD_LAST if "few = " in call.prompt else LAST
+        return part_or_last(call, f"{other}\n{PART}", last)
 
     out, seen, thoughts = await solved("tot_dfs", reply)
     assert [(each["text"], each["status"], each["parent"]) for each in thoughts] == [
@@ -161,11 +152,9 @@ async def test_rollback_knows_the_bad_step_without_a_model_and_warns_of_it() -> 
     def reply(call: Call) -> Any:
         if call.role == "analyse":
             return "All is well.\nBad step index: None"
-        if BAD_PART in call.prompt and "These chains went wrong" not in call.prompt:
-            return BAD_LAST
-        if "(none yet)" in call.prompt:
-            return PART if "These chains went wrong" in call.prompt else BAD_PART
-        return LAST
+        if "These chains went wrong" in call.prompt:
+            return part_or_last(call, PART, LAST)
+        return part_or_last(call, BAD_PART, BAD_LAST if BAD_PART in call.prompt else LAST)
 
     settings = {"parallel": False, "solutions": 2, "ensemble": "last"}
     _, seen, thoughts = await solved("rollback", reply, **settings)
@@ -184,28 +173,23 @@ async def test_rollback_knows_the_bad_step_without_a_model_and_warns_of_it() -> 
 
 async def test_react_looks_runs_is_told_and_ends_with_a_query_that_runs() -> None:
     steps = [
-        "list_tables[]",
-        "describe_table[book]",
-        f"run_query[{FAILS}]",
-        f"Finish[{FAILS}]",
-        f"Finish[{RIGHT}]",
+        *("list_tables[]", "describe_table[book]", f"run_query[{FAILS}]"),
+        *(f"Finish[{FAILS}]", f"Finish[{RIGHT}]"),
     ]
     turns = [f"I go on.\nAction {at}: {step}" for at, step in enumerate(steps, 1)]
-    out, seen, thoughts = await solved("react", drawn({"generate": turns}))
+    out, seen, thoughts = await solved("react", drawn(generate=turns))
     assert [each["observation"] for each in thoughts] == [
         "author, book, member, loan",
         "CREATE TABLE book ( id INTEGER, title TEXT, year INTEGER, pages INTEGER, author_id "
         "INTEGER, PRIMARY KEY (id), FOREIGN KEY (author_id) REFERENCES author (id) );",
-        WHY,
-        WHY,
-        RIGHT,
+        *(WHY, WHY, RIGHT),
     ]
     assert [each["failed"] for each in thoughts] == [False, False, True, True, False]
     assert [each["price"] for each in thoughts] == [0.1, 0.2, 1.0, 0.0, 0.0]
     assert out["answer"] == RIGHT and out["usage"]["tool_calls"]["run_query"] == 1
     assert f"Action 3: run_query[{FAILS}]\nObservation 3: {WHY}\n" in seen[3].prompt
-    priced = await solved("react", drawn({"generate": turns}), tool_costs="list_tables=3")
-    assert priced[2][0]["price"] == 3.0
+    _, _, priced = await solved("react", drawn(generate=turns), tool_costs="list_tables=3")
+    assert priced[0]["price"] == 3.0
 
 
 @pytest.mark.parametrize("method", ["tomt_tot", "tomt_one_stop", "tomt_os", "tomt_block"])
@@ -216,13 +200,11 @@ async def test_a_plan_is_run_part_by_part(method: str) -> None:
     )
     assert thoughts[0]["note"] == f"E_QUERY: {WHY_PART}" and thoughts[0]["status"] == "pruned"
     assert out["answer"] == CHAIN and len(seen) == (3 if method in ("tomt_tot", "tomt_os") else 2)
-    assert "4 rows (author_id, n); 1, 1; 2, 2" in (thoughts[1]["observation"] or "").replace(
-        "1, 2; 2, 2", "1, 1; 2, 2"
-    )
-    empty = await solved(method, lambda call: EMPTY, max_calls=1)
-    assert empty[2][0]["note"] == "E_EMPTY: it returns no rows" and empty[0]["answer"] is None
-    empty = await solved(method, lambda call: EMPTY, max_calls=1, empty="lazy")
-    assert empty[0]["answer"] == EMPTY
+    assert "4 rows (author_id, n); 1, 2; 2, 2" in thoughts[1]["observation"]
+    out, _, thoughts = await solved(method, EMPTY, max_calls=1)
+    assert thoughts[0]["note"] == "E_EMPTY: it returns no rows" and out["answer"] is None
+    out, _, _ = await solved(method, EMPTY, max_calls=1, empty="lazy")
+    assert out["answer"] == EMPTY
 
 
 async def test_rollback_votes_on_rows() -> None:
@@ -239,9 +221,7 @@ async def test_rollback_votes_on_rows() -> None:
     assert forms[1] == forms[3] != forms[0] and forms[2] is None
     [vote] = out["votes"]
     assert (vote["got"], vote["of"], vote["unread"]) == (2, 3, 1) and out["answer"] == RIGHT
-    assert out["ensembles"] | {"ratio": "", "difference": ""} == {
-        **{"first": WRONG, "last": ALIKE, "majority": RIGHT, "ratio": "", "difference": ""}
-    }
+    assert out["ensembles"].items() >= {"first": WRONG, "last": ALIKE, "majority": RIGHT}.items()
 
 
 async def test_a_chain_goes_on_from_a_part_that_fails_and_level_tot_does_not() -> None:
@@ -261,10 +241,8 @@ async def test_a_chain_goes_on_from_a_part_that_fails_and_level_tot_does_not() -
     assert [thoughts[at]["note"] for at in (0, 2)] == [WHY_PART, WHY_LAST]
     assert out["answer"] == CHAIN and sum(call.role == "score" for call in seen) == 2
     out, _, thoughts = await solved("chain", reply)
-    assert [(each["text"], each["parent"]) for each in thoughts] == [
-        (BAD_PART, "0"),
-        (BAD_LAST, "1"),
-    ]
+    above = [(each["text"], each["parent"]) for each in thoughts]
+    assert above == [(BAD_PART, "0"), (BAD_LAST, "1")]
     assert out["tree"]["2"]["returned"] == f"fails: {WHY_PART}"
     assert out["outcome"].endswith("that does not run or returns nothing")
     out, _, _ = await solved("cot", block(FAILS))
@@ -388,35 +366,29 @@ def test_no_other_task_takes_a_database() -> None:
         tg.solve("1 2 3 4", task="game24", method="io", model=model, database="x")
 
 
-@pytest.fixture
-def model() -> Any:
-    def reply(seen: Seen) -> str:
-        return "```sql\nSELECT n FROM sale ORDER BY n\n```"
+def sales(seen: Seen) -> str:
+    return "```sql\nSELECT n FROM sale ORDER BY n\n```"
 
-    with FakeServer(reply) as running:
-        yield running
+
+REPLY = sales
 
 
 @pytest.mark.usefixtures("own_environment")
-def test_the_command_asks_a_file(command: Command, model: FakeServer, tmp_path: Path) -> None:
+def test_the_command_asks_a_file(command: Command, server: FakeServer, tmp_path: Path) -> None:
     shop(tmp_path)
-    asked = ("solve", "How many sales?", "--task", "sql", "--model", model.specifier)
-    code, out, _ = command(
-        *asked, "--database", "shop.sqlite", "--json", "a.json", "--html", "a.html"
-    )
+    asked = ("solve", "How many sales?", "--task", "sql", "--model", server.specifier)
+    files = ("--json", "a.json", "--html", "a.html")
+    code, out, _ = command(*asked, "--database", "shop.sqlite", *files)
     assert code == 0
     assert "answer:   SELECT n FROM sale ORDER BY n\n" in out
     assert "returns:  3 rows (n)\n          1\n          2\n          3\n" in out
     assert "that runs" in out and "method" not in out
     stored = json.loads(Path("a.json").read_text())
-    assert stored["method"] == "adaptive" and stored["settings"]["database"].endswith(
-        "/shop.sqlite"
-    )
+    assert stored["method"] == "adaptive"
+    assert stored["settings"]["database"].endswith("/shop.sqlite")
     [chosen] = [each for each in stored["tree"].values() if each.get("chosen")]
-    assert (
-        chosen["returned"] == "3 rows (n)\n1\n2\n3"
-        and "CREATE TABLE sale" in Path("a.html").read_text()
-    )
+    assert chosen["returned"] == "3 rows (n)\n1\n2\n3"
+    assert "CREATE TABLE sale" in Path("a.html").read_text()
     code, _, err = command(*asked, "--database", "no.sqlite")
     assert code == 2 and err.count("\n") == 1 and "there is no database" in err
     assert command("view", "a.json")[0] == 0, "which opens no database"
@@ -425,21 +397,19 @@ def test_the_command_asks_a_file(command: Command, model: FakeServer, tmp_path: 
 def test_a_benchmark_reads_own_lines_spider_and_bird(tmp_path: Path) -> None:
     shop(tmp_path)
     task: Any = registry.task("sql")
+    public = {"db_id": "shop", "question": "How many?"}
     entries = {
         "own.jsonl": {"database": "shop", "problem": "How many?", "gold": ["SELECT 3"]},
-        "dev.json": [{"db_id": "shop", "question": "How many?", "query": "SELECT 3"}],
-        "mini.json": [
-            {"db_id": "shop", "question": "How many?", "SQL": "SELECT 3", "evidence": "all of them"}
-        ],
+        "dev.json": [{**public, "query": "SELECT 3"}],
+        "mini.json": [{**public, "SQL": "SELECT 3", "evidence": "all of them"}],
     }
     for name, content in entries.items():
         (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
         [record] = load(task, tmp_path / name)
         options = {"database": str(tmp_path), "sample_values": 0}
-        assert task.score(record.problem, "SELECT count(*) FROM sale", record.gold, options) == 1.0
-        assert task.score(record.problem, "SELECT 4", record.gold, options) == 0.0
-        assert task.score(record.problem, "SELECT x", record.gold, options) == 0.0
         wider = "SELECT 'all', 3"
-        assert task.score(record.problem, wider, record.gold, options) == 0.0
+        answers = {"SELECT count(*) FROM sale": 1.0, "SELECT 4": 0.0, "SELECT x": 0.0, wider: 0.0}
+        for answer, score in answers.items():
+            assert task.score(record.problem, answer, record.gold, options) == score, answer
         assert task.score(record.problem, wider, record.gold, options, subset=True) == 1.0
         assert ("\nHint: all of them" in task.question_of(record.problem)) is (name == "mini.json")

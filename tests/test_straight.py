@@ -51,8 +51,6 @@ async def test_levels_by_hand() -> None:
         ("chain", {"steps": 3}, "on", "step_limit"),
         ("chain", {"limit_depth": 2}, "on", "step_limit"),
         ("chain", {"limit_requests": 2}, "on", "budget"),
-        ("chain", {"limit_thoughts": 2}, "on", "budget"),
-        ("chain", {"limit_requests": 0}, "on", "budget"),
         ("level_tot", {}, f"{MARKER} 4", "finished"),
         ("level_tot", {"steps": 2}, "on", "step_limit"),
         ("level_tot", {"limit_requests": 3}, "on", "budget"),

@@ -10,33 +10,21 @@ from support.searches import CASES, THREAD, Case, built
 from support.spelling import Spelling, speller
 
 import thoughtgraph as tg
-from thoughtgraph.building import Graph
 from thoughtgraph.tree import merge_thoughts
 
 LEAF: Any = {"problem": "leaf"}
 KNOWN = {"made", "called", "judged", "checked", "pruned", "rolled_back", "propagated", "chosen"}
 KNOWN |= {"selected", "backtracked", "ended"}
-REQUESTS = {"asked", "answered"}
 
 
-def spelling(**more: Any) -> Graph:
-    return tg.build("tot_bfs", task=Spelling(), model=speller(), **more)
-
-
-async def parts(graph: Graph, context: dict[str, Any], **options: Any) -> list[Any]:
-    return [part async for part in graph.astream(LEAF, context=context, **options)]
-
-
-async def test_the_tree_comes_with_the_last_state_alone() -> None:
-    graph = spelling(checkpointer=InMemorySaver())
+async def test_the_tree_comes_with_the_last_state_alone():
+    graph = tg.build("tot_bfs", task=Spelling(), model=speller(), checkpointer=InMemorySaver())
     for _ in range(2):  # what an earlier search on the thread found is gone
         states = [state async for state in graph.astream(LEAF, THREAD, stream_mode="values")]
         assert len(states) > 5 and not any(state.get("tree") for state in states[1:-1])
         assert states[-1]["tree"]["1"]["text"] == "l"
-        keys = graph.output_channels
-        sent = [
-            s async for s in graph.astream(LEAF, THREAD, stream_mode="values", output_keys=keys)
-        ]
+        few: Any = {"stream_mode": "values", "output_keys": graph.output_channels}
+        sent = [state async for state in graph.astream(LEAF, THREAD, **few)]
         assert len(sent) < 5, "a server sends what is given, what begins and what ends"
         assert sent[-1]["tree"].keys() == states[-1]["tree"].keys()
 
@@ -46,10 +34,8 @@ async def told(case: Case, method: str, **limits: Any) -> tuple[list[Any], dict[
     graph, _ = built(case, method, checkpointer=None)
     events: list[Any] = []
     out: dict[str, Any] = {}
-    given: Any = {"problem": case.problem}
-    modes: Any = ["custom", "values"]
-    context = {**case.context, **limits}
-    async for part in graph.astream(given, context=context, stream_mode=modes):
+    options: Any = {"context": {**case.context, **limits}, "stream_mode": ["custom", "values"]}
+    async for part in graph.astream({"problem": case.problem}, **options):
         mode, data = cast("tuple[str, Any]", part)
         if mode == "custom":
             events.append(data)
@@ -67,7 +53,7 @@ def check(events: list[Any], out: dict[str, Any]) -> int:
     """
     thoughts = out["tree"].values()
     assert [event["event"] for event in events].index("ended") == len(events) - 1
-    events = [event for event in events if event["event"] not in REQUESTS]
+    events = [event for event in events if event["event"] not in ("asked", "answered")]
     by_kind = {kind: [each for each in events if each["event"] == kind] for kind in KNOWN}
     ids = {kind: [each.get("id") for each in by_kind[kind]] for kind in KNOWN}
     assert {event["event"] for event in events} <= KNOWN
@@ -87,7 +73,7 @@ def check(events: list[Any], out: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("method", CASES)
-async def test_events_tell_every_thought_and_outputs_carry_their_answers(method: str) -> None:
+async def test_events_tell_every_thought_and_outputs_carry_their_answers(method):
     check(*await told(CASES[method], method, limit_requests=30))
     # The steps of the tests' own chains never end in an answer.
     draw = partial(published, method, "gsm8k") if method == "chain" else partial(own, method)
@@ -96,7 +82,7 @@ async def test_events_tell_every_thought_and_outputs_carry_their_answers(method:
     assert sum(chosen), "a script that finds nothing shows nothing"
 
 
-async def test_a_run_whose_model_fails_tells_how_it_ended_and_raises() -> None:
+async def test_a_run_whose_model_fails_tells_how_it_ended_and_raises():
     def broken(call: Any) -> str:
         raise ConnectionError("gone")
 

@@ -85,7 +85,6 @@ BAD = [
     *(problem(question=3), problem(question="why " * 300), problem(scene=[])),
     *(problem(type="riddle"), problem(scene={**SCENE, "objects": []})),
     problem(scene={**SCENE, "objects": [{"cube0": ["red", "small", "metal"]}] * 2}),
-    problem(scene={**SCENE, "relationships": {"left": [[7], []]}}),
 ]
 
 

@@ -31,17 +31,10 @@ def test_every_line_is_kept_where_the_official_parser_is_asked_for() -> None:
     assert [draft["text"] for draft in found] == ["Possible next steps:", STEP, ""]
 
 
-@pytest.mark.parametrize(
-    ("samples", "answers"),
-    [
-        (["Answer: (11 - 8) * ( = 24", "Answer: 4 + 9 = 24"], [None, "4 + 9"]),
-        (["Answer: - = 24", "Answer: 3 / 0 = 24"], ["-", "3 / 0"]),
-    ],
-)
-def test_answers_without_a_value_get_votes_only_where_no_answer_has_one(
-    samples: list[str], answers: list[str | None]
-) -> None:
-    assert TASK.ask(PUZZLE, "cot", {}).read(samples) == answers
+def test_answers_without_a_value_get_votes_only_where_no_answer_has_one() -> None:
+    read = TASK.ask(PUZZLE, "cot", {}).read
+    assert read(["Answer: (11 - 8) * ( = 24", "Answer: 4 + 9 = 24"]) == [None, "4 + 9"]
+    assert read(["Answer: - = 24", "Answer: 3 / 0 = 24"]) == ["-", "3 / 0"]
 
 
 @pytest.mark.parametrize(
@@ -49,8 +42,6 @@ def test_answers_without_a_value_get_votes_only_where_no_answer_has_one(
     [
         (["x\nsure", "likely", "x\nSure."], 41.0, "sure, likely, sure", 0),
         (["maybe", "impossible", "hm"], 1.001, "maybe, impossible, ?", 1),
-        (["**sure**", "`Likely`", ""], 21.0, "sure, likely, ?", 1),
-        (["surely", "sure thing", "not sure"], 0.0, "?, ?, ?", 3),
     ],
 )
 def test_the_worths_of_verdicts_add_up(
@@ -113,7 +104,6 @@ SENTENCES = "It rained. Nobody came! Was it late? She said: 'I kept the key.'"
         "One is here. Two is here. An unfinished one Three is here.",
         "One line\nand another\nand a third\nand a fourth",
     ],
-    ids=["a line", "a public line with a sentence that does not end", "four lines"],
 )
 def test_four_sentences_are_a_writing_problem(text: str) -> None:
     assert WRITING.read(text) == " ".join(text.split())
@@ -161,28 +151,9 @@ async def test_a_header_that_escaped_the_stop_text_does_not_reach_the_next_promp
     assert out["answer"] == "5"
 
 
-def so_far(call: Any) -> str:
-    return call.prompt.rpartition("<steps>\n")[2] if "<steps>\n" in call.prompt else ""
-
-
-@pytest.mark.parametrize("name", ["gsm8k", "mmlu"])
-async def test_reasoning_goes_on_after_a_mention_of_the_marker(name: str) -> None:
-    answer, kind = ("B", "choice") if name == "mmlu" else ("7", "solution")
-
-    def reply(call: Any) -> str:
-        if call.role != "generate":
-            return "Bad step index: None"
-        return f"The final {kind} is {answer if 'Step 1' in so_far(call) else 'not known yet'}"
-
-    for method in ("chain", "rollback"):
-        graph = tg.build(method, task=name, model=ScriptedChat(reply=reply))
-        out = await graph.ainvoke({"problem": "How many?"})
-        assert (out["answer"], len(out["tree"])) == (answer, 3)
-
-
 def erring(call: Any) -> str:
     """Begins the puzzle 4 9 10 13 wrongly until an experience warns it, and says so on checking."""
-    steps = so_far(call)
+    steps = call.prompt.rpartition("<steps>\n")[2] if "<steps>\n" in call.prompt else ""
     warned = "leads nowhere" in call.prompt
     if call.role == "extract_index":
         return f"Bad step index: {1 if warned else 'None'}"
@@ -195,11 +166,9 @@ def erring(call: Any) -> str:
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("gsm8k", {}),
-    ("gsm8k", {"ensemble": "first"}),
     ("gsm8k", {"shots": 5}),
     ("game24", {"shots": 3, "examples": "own"}),
     ("game24", {"shots": 3, "examples": "FILE"}),
-    ("gsm8k", {"parallel": False}),
 ]
 
 

@@ -24,6 +24,11 @@ async def test_drawing_follows_the_values_and_is_uniform_without_any() -> None:
     )
 
 
+def rows(out: Any, *fields: str) -> list[tuple[Any, ...]]:
+    shown = ("id", "parent", "text", *fields)
+    return [tuple(thought.get(field) for field in shown) for thought in out["tree"].values()]
+
+
 async def test_a_search_by_hand() -> None:
     answers = {
         **{"next|x|": "a\nb\nc", "next|x|b": "d\ne", "next|x|c": "d"},
@@ -32,10 +37,7 @@ async def test_a_search_by_hand() -> None:
     }
     settings = {"generate": "propose", "evaluate": "value", "n_evaluate": 1, "breadth": 2}
     out, _ = await run("tot_bfs", LETTERS, lambda call: answers[call.prompt], **settings)
-    rows = [
-        (t["id"], t["parent"], t["text"], t.get("value"), t["status"]) for t in out["tree"].values()
-    ]
-    assert rows == [
+    assert rows(out, "value", "status") == [
         ("0", None, "", None, "expanded"),
         ("1", "0", "a", 1.0, "pruned"),
         ("2", "0", "b", 2.0, "expanded"),
@@ -125,11 +127,7 @@ async def test_a_depth_first_search_by_hand() -> None:
     async for names, state in steps("tot_dfs", lambda c: BY_HAND[c.prompt], **context):
         walk += names
         out = state
-    rows = [
-        (t["id"], t["parent"], t["text"], t.get("value"), t["status"], t.get("visit"))
-        for t in out["tree"].values()
-    ]
-    assert rows == [
+    assert rows(out, "value", "status", "visit") == [
         ("0", None, "", None, "expanded", None),
         ("1", "0", "a", 3.0, "expanded", 4),
         ("2", "0", "b", 3.0, "expanded", 1),

@@ -1,9 +1,7 @@
 """The page that shows a search, and pictures of scenes."""
 
-import json
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
-from typing import Any
 
 import pytest
 from support.rooms import ROOM, SOLIDS
@@ -42,26 +40,15 @@ def test_no_object_hides_another() -> None:
 
 
 class Document(HTMLParser):
-    """Every element of a page with its attributes, and the text of its data block."""
+    """Every element of a page with its attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.data: Any = None
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        block = ("script", {"id": "data", "type": "application/json"})
-        if self.elements[-1:] == [block]:
-            self.data = self.data or json.loads(data)
-
-
-def shown(*results: dict[str, Any], number: int = 0) -> dict[str, Any]:
-    """What the page of some results holds of one of them."""
-    return Document(page(results)).data["runs"][number]
 
 
 async def test_prompts_are_kept_as_the_model_saw_them_with_their_speakers(tmp_path):
@@ -111,5 +98,6 @@ def test_each_thought_has_the_prompts_that_made_judged_and_continued_it():
 
 def test_results_of_unknown_tasks_and_methods_are_shown_without_prompts():
     result = stored(small(), task="of_somebody_else", method="unheard_of", settings={})
-    assert len(shown(result)["thoughts"]) == 4
-    assert "results of the command" in shown(result)["promptless"]
+    [run] = payload([result])["runs"]
+    assert len(run["thoughts"]) == 4
+    assert "results of the command" in run["promptless"]

@@ -111,7 +111,10 @@ async def _check(response: Response) -> None:
     if response.has_redirect_location:  # an endpoint does not choose whom we ask
         here, there = response.url, response.url.join(response.headers["Location"])
         if (here.scheme, here.host, here.port) != (there.scheme, there.host, there.port):
-            raise Unacceptable(f"it points to {there}; name that address if you trust it")
+            raise Unacceptable(
+                "it redirects to another server; if you trust that one, name its address instead, "
+                f"up to /v1: {there}"
+            )
     # Of a packed answer nobody knows how large it becomes.
     encoding = response.headers.pop("Content-Encoding", "").strip().lower()
     if response.is_success and encoding not in ("", "identity"):

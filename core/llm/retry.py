@@ -152,19 +152,19 @@ NAMED = {
 
 
 def status_of(error: BaseException) -> int | None:
-    """Returns the HTTP status an error carries, whichever SDK raised it, or its body names."""
+    """Returns an error's HTTP status, whichever SDK raised it; else the one that its body names."""
     if not isinstance(error, Exception):
         return None
     # Some servers send failures with status 200; LangChain raises what is in the field `error`.
     bodies: list[Any] = [getattr(error, "body", None), *error.args]
     body = next((each for each in bodies if isinstance(each, Mapping)), {})
-    told = None
+    named = None
     for name in (getattr(error, "code", None), *map(body.get, ("code", "status", "type"))):
         value = str(name).lower()
-        if told is None and (re.fullmatch("[45][0-9]{2}", value) or value in NAMED):
-            told = NAMED.get(value) or int(value)
-    # OpenAI says 429, as for a rate limit, but waiting does not help.
-    return 402 if told == 402 else _http_status(error) or told
+        if named is None and (re.fullmatch("[45][0-9]{2}", value) or value in NAMED):
+            named = NAMED.get(value) or int(value)
+    # A used-up quota is 429 at OpenAI, like a rate limit, but waiting does not help: here 402.
+    return 402 if named == 402 else _http_status(error) or named
 
 
 def _http_status(error: BaseException) -> int | None:

@@ -75,11 +75,11 @@ class SqliteStore:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(expanduser(path))
+        self.path = Path(expanduser(path))
         self._lock = threading.Lock()
         with self._explained():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self._path, timeout=PATIENCE, check_same_thread=False)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(self.path, timeout=PATIENCE, check_same_thread=False)
         self._closed = weakref.finalize(self, self._db.close)
         with self._explained():
             self._db.execute("PRAGMA journal_mode=WAL")
@@ -96,7 +96,7 @@ class SqliteStore:
             return None
         if (answer := read_answer(row[0])) is None:
             raise InputError(
-                f"cannot use {str(self._path)!r} as an answer cache (an answer in it is damaged); "
+                f"cannot use {str(self.path)!r} as an answer cache (an answer in it is damaged); "
                 "name another file"
             )
         return answer
@@ -124,7 +124,7 @@ class SqliteStore:
             yield
         except (sqlite3.Error, OSError) as error:
             raise InputError(
-                f"cannot use {str(self._path)!r} as an answer cache ({error}); name another "
+                f"cannot use {str(self.path)!r} as an answer cache ({error}); name another "
                 "file, or free disk space if the disk is full"
             ) from error
 

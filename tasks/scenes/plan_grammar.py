@@ -39,14 +39,14 @@ _ARGUMENTS: Mapping[str, str] = {
 def plan_grammar(style: Style, tools: frozenset[str], first: int, last: int, end: int) -> str:
     """Returns the grammar of a plan's next steps, one numbered line each.
 
-    The step that assigns the answer is the last one.
+    Each step may assign the answer, which ends the plan; step `end` must.
 
     Args:
-        style: Whose words there are.
-        tools: The names of the tools that there are.
+        style: The data set whose words may be used.
+        tools: The names of the tools that may be called.
         first: The number of the first step.
-        last: The number of the last step, where no answer comes before.
-        end: The number of the step that is to assign the answer, where none before does.
+        last: The number of the last step that is written now; at most `end`.
+        end: The number of the last step that a plan may have.
     """
     forms = [form for name in sorted(tools) for form in _calls(TOOLS[name])]
     return grammar(

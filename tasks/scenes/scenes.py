@@ -93,14 +93,14 @@ class Scenes:
         except (ValueError, RecursionError) as error:
             raise self._refusal(f"it is not JSON ({error})") from None
         if not isinstance(record, dict):
-            raise self._refusal("it is no object")
+            raise self._refusal("it is JSON, but not an object in braces")
         question, scene = record.get("question"), record.get("scene", record)
         if not isinstance(question, str) or not question.strip():
             raise self._refusal('it has no "question"')
         if len(question) > LONGEST_QUESTION:
             raise self._refusal(f"its question is longer than {LONGEST_QUESTION} letters")
         if not isinstance(scene, dict):
-            raise self._refusal('its "scene" is no object')
+            raise self._refusal('its "scene" is not a JSON object')
         question = " ".join(question.split())
         kind = record.get("type") or question_type(question)
         if not isinstance(kind, str) or kind not in TOOLS:

@@ -14,7 +14,6 @@ from thoughtgraph.planning import Ruling
 from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tree import Path, texts
 
-LIBRARY = 20
 METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
 
 
@@ -30,7 +29,7 @@ class Climbing:
         return {}
 
     def shots(self, problem: str, options: Options) -> int:
-        return LIBRARY
+        return 20
 
     def plan(
         self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
@@ -62,9 +61,11 @@ CLIMBING = Climbing()
 
 def climber(seed: int) -> Reply:
     """A random model: what it writes depends on the seed and the draw alone."""
+    words = ["+1", "+2", "+3", "oops", "end"]
 
     def reply(call: Call) -> str:
-        return _lines(rng(seed, call.draw))
+        draws = rng(seed, call.draw)
+        return "\n".join(draws.choices(words, [6, 4, 2, 1, 2], k=draws.randint(0, 6)))
 
     return reply
 
@@ -88,8 +89,3 @@ def drawn_calls(seed: int) -> dict[str, Any]:
         "max_calls": draws.choice([1, 4, 10, 30]),
         "branches": draws.randint(1, 4),
     }
-
-
-def _lines(draws: random.Random) -> str:
-    words = ["+1", "+2", "+3", "oops", "end"]
-    return "\n".join(draws.choices(words, [6, 4, 2, 1, 2], k=draws.randint(0, 6)))

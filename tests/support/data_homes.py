@@ -78,9 +78,10 @@ def packed_as(
     """Returns an archive of files by name, and in a tar of links by where they lead."""
     out = io.BytesIO()
     if kind == "zip":
-        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        with zipfile.ZipFile(out, "w") as packed:
             for name, content in members.items():
-                packed.writestr(name, content)
+                # A fixed date: the same archive each time.
+                packed.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
         return out.getvalue()
     with tarfile.open(fileobj=out, mode="w") as tar:
         for name, target in links:

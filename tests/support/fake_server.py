@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -44,7 +43,6 @@ class Seen:
     number: int
     headers: dict[str, str]
     body: dict[str, Any]
-    arrived: float = field(default_factory=time.monotonic)
 
     @property
     def prompt(self) -> str:
@@ -86,8 +84,6 @@ class FakeServer:
         self.latency = 0.0
         self.most_choices = 1_000
         """Choices an answer may hold; what is asked beyond is ignored."""
-        self.streams = True
-        """Whether a stream is sent where one is asked for, and not a whole completion."""
         self.usage: Any = ...
         """What is reported as usage; counted by words when `...`."""
         self.finishes: Callable[[Seen, int], str | None] = lambda seen, index: "stop"
@@ -245,7 +241,7 @@ class FakeServer:
             return fault.body.encode() if isinstance(fault.body, str) else fault.body, kind
         if fault.status != 200:
             return json.dumps({"error": {"message": "no luck"}}).encode(), kind
-        if seen.body.get("stream") and self.streams:
+        if seen.body.get("stream"):
             return self._stream(seen), "text/event-stream"
         return json.dumps(self._completion(seen)).encode(), kind
 

@@ -62,8 +62,7 @@ PUBLISHED: Mapping[str, tuple[str, str, str, str | None]] = {
         "ABCDE FGHIJ KLMNO PQRST UVWXY",
     ),
     "creative_writing": (
-        "A b. C d. E f. G h.\n\nI j. K l. M n. O p.\n",
-        *("1", "A b. C d. E f. G h.", None),
+        *("A b. C d. E f. G h.\n\nI j. K l. M n. O p.\n", "1", "A b. C d. E f. G h.", None),
     ),
     "gsm8k": (
         '{"question": "How many?", "answer": "1+1=2\\n#### 1,002"}\n'
@@ -139,10 +138,8 @@ def archive(kind: Literal["tar", "zip"]) -> Read:
 def dataset(task: str) -> Read:
     def read(content: bytes, folder: Path) -> object:
         file = _file(folder, "data.csv", content)
-        loaded = [load(registry.task(task), file)]
-        if task == "hotpotqa":
-            loaded.append(load(registry.task(task), file, paragraphs=True))
-        return loaded
+        load(registry.task(task), file)
+        return load(registry.task(task), file, paragraphs=task == "hotpotqa")
 
     return read
 
@@ -165,9 +162,10 @@ def judged_runs(content: bytes, folder: Path) -> object:
 
 
 def paid(content: bytes, folder: Path) -> object:
-    file = folder / "run.sqlite"
+    file, damage = folder / "run.sqlite", content.decode("utf-8", "replace")
     SqliteStore(file).put("k 0", {"texts": [], "prompt_tokens": 1, "completion_tokens": 1})
-    _damage(file, "UPDATE answers SET answer = ?", content)
+    with closing(sqlite3.connect(file)) as db, db:
+        db.execute("UPDATE answers SET answer = ?", (damage,))
     paid = PaidAnswers(file)
     return paid.take("k", 1), paid.unused()
 
@@ -181,17 +179,13 @@ def wiki(content: bytes, folder: Path) -> object:
     return replayed.answer("http://127.0.0.1", {}, ask, 0.0)
 
 
-def _damage(file: Path, statement: str, content: bytes) -> None:
-    with closing(sqlite3.connect(file)) as db, db:
-        db.execute(statement, (content.decode("utf-8", "replace"),))
-
-
 def run(content: bytes, folder: Path) -> object:
     runs = Runs(folder)
     (runs.path / "r").mkdir()
     _file(runs.path / "r", "run.json", content)
-    steps = (lambda: runs.update("r", why="why"), lambda: runs.config("r").resolved())
-    return [step() for step in (runs.waiting, *steps)]
+    runs.waiting()
+    runs.update("r", why="why")
+    return runs.config("r").resolved()
 
 
 def of_text(read: Callable[[str], object]) -> Read:
@@ -209,9 +203,8 @@ def environment(variable: str, read: Callable[[], object]) -> Read:
 
 
 def setting(written: str) -> object:
-    method = "tot_bfs"
     given = run_config.given_settings([written])
-    return resolve_settings(registry.settings(method), {}, given)
+    return resolve_settings(registry.settings("tot_bfs"), {}, given)
 
 
 def scenes(name: str) -> Read:

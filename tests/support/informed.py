@@ -1,31 +1,22 @@
 """How tests follow a search of Informed Tree of Thought: round by round, by what was taken out."""
 
 import random
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
-from support.acting import Odds, Walk, prepared
+from support.acting import Errand, Odds
+from support.letters import steps
 from support.scripted import Reply
 
 METHODS = ("itot_a_star", "itot_d_star_lite", "itot_best_first", "itot_dfs")
 A_STAR, D_STAR, BEST, DFS = METHODS
+ERRAND = Errand()
 Trace = list[tuple[list[str], Any]]
 """The nodes of a search in the order of their runs, each with the state after it."""
 
 
-async def states(method: str, reply: Reply, walk: Walk | None = None, **context: Any) -> Trace:
-    graph = prepared(method, reply, walk)
-    trace: Trace = []
-    names: list[str] = []
-    modes: Any = {"stream_mode": ["updates", "values"], "output_keys": [*graph.builder.channels]}
-    async for mode, chunk in graph.astream({"problem": "a"}, context=context, **modes):
-        if mode == "updates":
-            names.extend(cast("Mapping[str, Any]", chunk))
-        else:
-            trace.append((names, chunk))
-            names = []
-    return trace
+async def states(method: str, reply: Reply, **context: Any) -> Trace:
+    return [each async for each in steps(method, reply, ERRAND, "a", **context)]
 
 
 def rounds(trace: Trace) -> list[tuple[Any, Any]]:
@@ -53,19 +44,12 @@ def entering(before: Any) -> list[str]:
     return [*waiting(before), *new(before)]
 
 
-def left(after: Any) -> list[str]:
-    """The open set after a round has begun: without those under expansion."""
-    return [key for key in waiting(after) if key not in after["frontier"]]
-
-
-def took_out(before: Any, after: Any) -> list[str]:
-    """What a round took out of the open set."""
-    return [key for key in entering(before) if key not in left(after)]
-
-
 def pops(trace: Trace) -> list[list[str]]:
-    """The thoughts that each round took out of the open set."""
-    return [took_out(before, after) for before, after in rounds(trace)]
+    """The thoughts that each round took out of the open set: not those that wait or are grown."""
+    return [
+        [key for key in entering(before) if key not in waiting(after) or key in after["frontier"]]
+        for before, after in rounds(trace)
+    ]
 
 
 def settings(seed: int, method: str) -> dict[str, Any]:

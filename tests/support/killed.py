@@ -60,12 +60,12 @@ def start(*arguments: str, writes: str = "") -> subprocess.Popen[str]:
 
 
 def killed_after(writes: int, *arguments: str) -> str:
-    """Runs a process that dies once it has written so many checkpoints; returns its output."""
+    """Runs a process that dies once it has written so many checkpoints; returns its run's id."""
     return _died(start(*arguments, writes=str(writes)))
 
 
 def killed_at(request: int, server: FakeServer, runs: Path, *arguments: str) -> str:
-    """Kills a process once so many requests are answered and on the disk, and the others hang."""
+    """Kills a process once so many requests are answered and on the disk; returns its run's id."""
     server.fault = after(request, Fault(hang=True))
     process = start(*arguments)
     try:
@@ -77,15 +77,15 @@ def killed_at(request: int, server: FakeServer, runs: Path, *arguments: str) -> 
             time.sleep(0.005)
     finally:
         process.kill()
-        out = _died(process)
+        run = _died(process)
     server.release()
-    return out
+    return run
 
 
 def _died(process: subprocess.Popen[str]) -> str:
     out, err = process.communicate(timeout=5 * PATIENCE)
     assert process.returncode == -signal.SIGKILL, err
-    return out
+    return out.split()[1].removesuffix(":")
 
 
 def kept(file: Path) -> int:

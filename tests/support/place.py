@@ -40,13 +40,8 @@ def prose(seen: Seen) -> str:
 
 
 REPLIES = {
-    "small": small,
-    "play": play,
-    "walk": walk,
-    "steps": steps,
-    "plans": scribble,
-    "prose": prose,
-    "held": prose,
+    **{"small": small, "play": play, "walk": walk, "steps": steps},
+    **{"plans": scribble, "prose": prose, "held": prose},
 }
 """Who answers, by the name of a model; the first is the one that a run has by default."""
 MODELS = (*REPLIES, "refusing", "broken", "keyless")
@@ -92,12 +87,10 @@ Start = Callable[[str], Place]
 
 @contextmanager
 def opened(kind: str, folder: Path) -> Iterator[Place]:
-    """Starts a server with models, users and a corpus.
+    """Starts a server with models, users and a corpus, in an empty folder.
 
-    Args:
-        kind: `aegra`, `deployed` (`langgraph dev` as `deploy/` has it), or `dev`, which besides
-            serves what the checkout's own configuration does.
-        folder: An empty folder.
+    Its kind is `aegra`, `deployed` (`langgraph dev` as `deploy/` has it), or `dev`, which besides
+    serves what the checkout's own configuration does.
     """
     config = copied(folder, "deploy/langgraph.json")
     if kind == "dev":

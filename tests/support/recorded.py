@@ -7,7 +7,8 @@ was recorded.
 import gzip
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,7 +34,6 @@ def logs(pattern: str) -> list[Path]:
 
 
 def load(path: Path) -> Any:
-    """A recorded run, unpacked."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return json.load(file)
 
@@ -72,19 +72,17 @@ def segments(parents: Sequence[str], children: Sequence[str]) -> list[list[str]]
     split: list[list[str]] = []
     for at, parent in enumerate(parents):
         again = parent in parents[at + 1 :]
-        size = 1 if again else sum(1 for _ in _children(parent, left))
+        own = takewhile(lambda child, parent=parent: _continues(child, parent), left)
+        size = 1 if again else len([*own])
         split.append([child[len(parent) :].rstrip("\n") for child in left[:size]])
         left = left[size:]
     assert not left, "every recorded candidate belongs to a recorded parent"
     return split
 
 
-def _children(parent: str, candidates: Sequence[str]) -> Iterator[str]:
-    for candidate in candidates:
-        rest = candidate.removeprefix(parent)
-        if not candidate.startswith(parent) or rest.count("\n") != 1:
-            return
-        yield candidate
+def _continues(candidate: str, parent: str) -> bool:
+    """Whether a candidate is a parent and one line more."""
+    return candidate.startswith(parent) and candidate.removeprefix(parent).count("\n") == 1
 
 
 def votes(value: float) -> list[str]:

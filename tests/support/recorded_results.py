@@ -195,15 +195,9 @@ def keep(
     given: Mapping[str, Any] | None = None,
     gold: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes what graphs returned, a problem each, as `bench` does: as runs of GPT-4.
+    """Writes what a method's graph returned, a problem each, as `bench` does: as runs of GPT-4.
 
-    Args:
-        folder: The result folder.
-        task: The task; its problems are the set of the same name.
-        method: The method.
-        outs: What its graph returned.
-        given: The settings that a suite's line gives.
-        gold: The right answers by problem.
+    The settings given are those of a suite's line; the right answers are told by problem.
     """
     settings = effective_settings(method, registry.task(task), given) | {"task": task}
     setup = Setup(task, method, MODEL, data=task, given=given or {}, resolved=settings)
@@ -241,6 +235,5 @@ def sampled(
 
 
 def spending(out: Mapping[str, Any], prompt: int, completion: int) -> dict[str, Any]:
-    """A result that took so many tokens."""
     tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
     return {**out, "usage": {**out["usage"], **tokens}}

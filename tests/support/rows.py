@@ -24,9 +24,8 @@ ROW: dict[str, Any] = {
     "answer": "x",
     "scores": [1.0],
 }
-TREE = packed(
-    {"0": {"id": "0", "parent": None, "depth": 0, "status": "expanded", "text": "SECRET"}}
-)
+TOP = {"id": "0", "parent": None, "depth": 0, "status": "expanded", "text": "SECRET"}
+TREE = packed({"0": TOP})
 PUZZLES = {"1": "1 1 4 6", "2": "4 9 10 13"}
 RIGHT = {"1": "(1 + 1) * 4 * 6 / 2", "2": "(13 - 9) * (10 - 4)"}
 WRONG = "1 + 1"
@@ -35,12 +34,10 @@ WRONG = "1 + 1"
 def finished(method: str, **more: Any) -> dict[str, Any]:
     """A problem that a method answered with one request; its score is that of its first output.
 
-    Args:
-        method: The method.
-        more: What is different; of `usage`, what differs from one of everything.
+    `more` says what is different, and `usage` what differs from one of everything.
     """
-    known = {"key": f"{method}-{more.get('id', '1')}", "id": "1", "seed": 0, "method": method}
-    known |= {"tree": TREE}
+    key = f"{method}-{more.get('id', '1')}"
+    known = {"key": key, "id": "1", "seed": 0, "method": method, "tree": TREE}
     scores = more.get("scores", ROW["scores"])
     usage = {**USAGE, **more.pop("usage", {})}
     return {**ROW, **known, "score": scores[0] if scores else None, **more, "usage": usage}

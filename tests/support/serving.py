@@ -58,14 +58,11 @@ def no_database() -> str:
 
 @contextmanager
 def serving(kind: str, folder: Path, config: Path, **variables: str) -> Iterator[Server]:
-    """Starts a server, and ends it.
+    """Starts `aegra` or `langgraph dev`, and ends it.
 
-    Args:
-        kind: `aegra`, else `langgraph dev`.
-        folder: Where its log is written.
-        config: Its configuration; it runs, and may write, where that lies.
-        variables: Added to the environment, which has no keys of its own. With `DATABASE_URL` aegra
-            has that database, else one of its own, which is dropped with it.
+    It writes its log to the folder, and runs, and may write, where its configuration lies. Its
+    environment has the variables and no keys of its own. With `DATABASE_URL` aegra has that
+    database, else one of its own, which is dropped with it.
     """
     port = free_port()
     url, log = f"http://127.0.0.1:{port}", folder / "log"
@@ -131,12 +128,7 @@ def ask(
 
 
 def copied(folder: Path, config: str) -> Path:
-    """Returns one of the checkout's configurations, in a folder that a server may write to.
-
-    Args:
-        folder: An empty folder.
-        config: Its path in the checkout.
-    """
+    """Copies one of the checkout's configurations to an empty folder, where a server may write."""
     file = folder / config
     file.parent.mkdir(exist_ok=True)
     (folder / "graphs").symlink_to(ROOT / "graphs")

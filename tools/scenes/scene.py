@@ -123,10 +123,15 @@ class Scene:
             raise ProblemError(f"positions has {len(places)} pairs for {len(names)} objects")
         styles: set[Style] = {"ptr" if isinstance(look, dict) else "clevr" for _, look in names}
         if len(styles) > 1:
-            raise ProblemError("a scene is of one style; this one has attributes and parts")
+            raise ProblemError(
+                "objects must all have parts (ptr) or all have attributes (clevr); here some have "
+                "parts, some attributes"
+            )
         [read_style] = styles
         if style not in (None, read_style):
-            raise ProblemError(f"objects.0 is not in {style} style")
+            raise ProblemError(
+                f"this is a scene of task {read_style!r}, not of {style!r}; choose that task"
+            )
         objects = tuple(
             _object(at, name, look, place)
             for at, ((name, look), place) in enumerate(zip(names, places, strict=True))
@@ -148,9 +153,9 @@ class Scene:
                 for each in self.objects
             ],
         }
-        places = [each.position for each in self.objects]
-        if None not in places:
-            scene["positions"] = [list(place) for place in places if place]
+        places = [list(each.position) for each in self.objects if each.position is not None]
+        if len(places) == len(self.objects):  # all of them have one, or none
+            scene["positions"] = places
         return scene
 
 
@@ -217,7 +222,9 @@ def _object(at: int, name: str, look: Any, position: tuple[float, float] | None)
 
 def _rows(name: str, rows: list[list[int]], count: int) -> tuple[tuple[int, ...], ...]:
     if len(rows) != count:
-        raise ProblemError(f"relationships.{name} has {len(rows)} lists for {count} objects")
+        raise ProblemError(
+            f"relationships.{name} must have one list per object ({count}), not {len(rows)}"
+        )
     for at, row in enumerate(rows):
         if len({*row}) < len(row) or not {*row} <= {*range(count)} - {at}:
             raise ProblemError(

@@ -87,7 +87,9 @@ def _look_at(tokens: Sequence[Any]) -> None:
     for kind in kinds:
         lists += (kind == "L_BRACKET") - (kind == "R_BRACKET")
         if lists > MOST_LISTS:
-            raise QueryError(f"lists are nested deeper than {MOST_LISTS}; write a simpler query")
+            raise QueryError(
+                f"square brackets nest deeper than {MOST_LISTS}; write a simpler query"
+            )
         depth += (kind in _OPENING) - (kind in _CLOSING)
         deepest = max(deepest, depth)
     if deepest > DEEPEST:

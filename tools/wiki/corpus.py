@@ -127,6 +127,10 @@ class Corpus:
         return self._titled(stored["to"]) if "to" in stored else _PAGE.validate_python(stored)
 
     def _titled(self, title: str) -> Page | None:
+        """Returns the page of a title, redirects followed; None if there is none within the limit.
+
+        Titles differ in case. The one spelled so goes first, then pages before redirects.
+        """
         wanted = title
         for _ in range(MOST_REDIRECTS + 1):
             query = tantivy.Query.term_query(self._schema, "key", title_key(title))

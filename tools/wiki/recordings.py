@@ -86,7 +86,7 @@ class WikiCache:
     ) -> Mapping[str, Any]:
         store = self._opened()
         if store and (row := store.get(key)):
-            return self._read("".join(row["texts"]))
+            return self._read("".join(row["texts"]), store.path)
         if self._recording == "replay":
             raise NotRecorded(
                 f"{str(self._path)!r} holds no answer of {address} to "
@@ -99,13 +99,16 @@ class WikiCache:
             store.put(key, {"texts": [text], "prompt_tokens": 0, "completion_tokens": 0})
         return answer
 
-    def _read(self, text: str) -> Mapping[str, Any]:
+    def _read(self, text: str, file: Path) -> Mapping[str, Any]:
+        """Returns a kept answer; refuses one that is no JSON object."""
         answer = None
         with suppress(ValueError, RecursionError):
             answer = json.loads(text)
         if not isinstance(answer, dict):
-            folder = str(self._path.parent)
-            raise InputError(f"an answer of a wiki kept in {folder!r} is damaged; remove its file")
+            raise InputError(
+                f"{str(file)!r} holds a damaged answer of a wiki; delete this file, and the wiki "
+                "is asked again"
+            )
         return answer
 
     def _opened(self) -> SqliteStore | None:

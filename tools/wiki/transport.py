@@ -161,7 +161,7 @@ class Transport:
             raise Busy(f"{fault}{asks}; {self._remedy()}", pause)
         if response.is_redirect:
             there = one_line(response.headers["Location"])[:LONGEST_ADDRESS]
-            raise Refused(f"{fault} and points to {there}; name that address if you trust it")
+            raise Refused(f"{fault} and redirects to {there}; name that address if you trust it")
         if status != HTTPStatus.OK:
             raise Unreadable(f"{fault}; {NO_WIKI}")
 
