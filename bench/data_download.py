@@ -4,7 +4,8 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -96,7 +97,7 @@ def fetch(wanted: DataSet, folder: Path, progress: Progress) -> Fetched:
         if target.exists() or target.is_symlink():
             return _there(wanted, target)
         folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=f".{wanted.name}-", dir=folder) as work:
+        with TemporaryDirectory(prefix=f".{wanted.name}-", dir=folder) as work, _silent():
             whole, made = _download(wanted, Path(work) / "whole", progress), Path(work) / "made"
             digest = pooch.file_hash(str(whole))
             _make(wanted, whole, made, progress)
@@ -109,6 +110,18 @@ def fetch(wanted: DataSet, folder: Path, progress: Progress) -> Fetched:
             "make room, or name another folder with --out"
         ) from error
     return Fetched(target, digest, was_there=False)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keeps what pooch logs, by a handler of its own, out of the progress that is shown."""
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("ERROR")
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _there(wanted: DataSet, target: Path) -> Fetched:
@@ -139,8 +152,6 @@ def _download(wanted: Download, file: Path, progress: Progress) -> Path:
         DataUnavailable: It did not come, or is not what was published.
         OSError: The file cannot be written.
     """
-    # Its logger has a handler of its own, which would write into the progress that is shown.
-    pooch.get_logger().setLevel("ERROR")
     refused = {"response": partial(_only_safer, wanted.address)}
     progress(0, wanted.size)
     bar: Any = _Bar(progress, wanted.size)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
@@ -74,12 +74,16 @@ def _is(entry: Entry, line: Line, part: Part) -> bool:
     same = (entry.task, entry.data, entry.method) == (part.task, part.id, line.method)
     if not same or (entry.oracle, entry.same_run) != (line.oracle, bool(line.same_run_as)):
         return False
-    own = {
-        n: v for n, v in line.settings.items() if n in registry.settings(line.method).model_fields
-    }
-    wanted = {**line.settings, **effective_settings(line.method, registry.task(part.task), own)}
-    had = entry.rows[0]["settings"]
+    wanted = {**line.settings, **_effective(line.method, part.task, line.settings)}
+    # A summary tells only what was chosen; the rest were the defaults.
+    had = {**_effective(line.method, part.task, entry.given), **entry.rows[0]["settings"]}
     return all(had.get(name) == wanted[name] for name in wanted if not _neutral(name))
+
+
+def _effective(method: str, task: str, chosen: Mapping[str, Any]) -> Mapping[str, Any]:
+    known = registry.settings(method).model_fields
+    own = {name: value for name, value in chosen.items() if name in known}
+    return effective_settings(method, registry.task(task), own)
 
 
 def _neutral(name: str) -> bool:

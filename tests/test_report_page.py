@@ -166,6 +166,7 @@ def test_published_numbers_stand_beside_ours() -> None:
     assert "| ToT | game24 | completion tokens | 5500 (GPT-4) | 50.0 (m) |" in text
     assert "| ToT | game24 | dollars | 0.74 (GPT-4) | no price |" in text
     assert "| ToT (b = 1) | game24 | best | 45 (GPT-4) | not run |" in text
+    assert beside_published(entries(map(summary, rows))) == text, "also off their summaries"
     priced = [{**row, "usage": {**row["usage"], "dollars": 0.00125}} for row in rows]
     text = beside_published(entries(priced))
     assert "| ToT | game24 | dollars | 0.74 (GPT-4) | 0.0013 (m) |  | 4 |" in text
