@@ -55,7 +55,9 @@ async def test_a_second_trial_knows_the_lesson_of_the_first() -> None:
     ("answer", "reason", "asked"),
     [("a", "verified", {"generate": 1}), ("b", "round_limit", {"generate": 3, "reflect": 2})],
 )
-async def test_trials_end_with_a_right_answer_or_the_last(answer, reason, asked):
+async def test_trials_end_with_a_right_answer_or_the_last(
+    answer: str, reason: str, asked: dict[str, int]
+) -> None:
     out = await run("reflexion", lambda call: f"sure>Finish[{answer}]", trials=3)
     assert (out["answer"], out["stop_reason"]) == (answer, reason)
     assert {role: spent["requests"] for role, spent in out["usage"]["roles"].items()} == asked

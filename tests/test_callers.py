@@ -26,7 +26,7 @@ class Around(TypedDict, total=False):
 
 
 @pytest.mark.parametrize("way", ["node", "runnable", "tool", "solve"])
-def test_a_search_runs_in_a_graph_that_is_not_async(way):
+def test_a_search_runs_in_a_graph_that_is_not_async(way: str) -> None:
     """Its saver is not async either: the search knows nothing of it."""
     graph = tg.build("tot_bfs", task=Spelling(), model=speller())
     tool = tg.tool(graph, "spell", "Spells.")
@@ -65,7 +65,7 @@ class Chief(ScriptedChat):
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_a_search_is_a_subagent_of_deepagents(is_async):
+async def test_a_search_is_a_subagent_of_deepagents(is_async: bool) -> None:
     deepagents = pytest.importorskip("deepagents", reason="comes with the group agents")
     said = {"leaf": "leaf", "  ": "'  ' is no word; write one"}
     speller_agent = tg.subagent(
@@ -97,7 +97,7 @@ def chatting(method: str = "io", task: str = "question", **more: Any) -> tuple[A
 
 
 @pytest.mark.parametrize("method", ["io", "cot", "cot_sc", "tot_bfs", "adaptive"])
-async def test_a_question_is_asked_below_what_was_said_before(method):
+async def test_a_question_is_asked_below_what_was_said_before(method: str) -> None:
     graph, model = chatting(method)
     out = await graph.ainvoke({"messages": TURNS})
     assert model.seen
@@ -108,7 +108,7 @@ async def test_a_question_is_asked_below_what_was_said_before(method):
     assert out["messages"][-1].text == out["answer"] == "Bonn"
 
 
-async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer():
+async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer() -> None:
     graph, model = chatting(checkpointer=InMemorySaver())
     await graph.ainvoke({"messages": [HumanMessage("Where was Beethoven born?")]}, THREAD)
     assert "said so far" not in model.seen[0].prompt, "there was nothing before"
@@ -123,7 +123,7 @@ async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer():
 PROSE = "Please reach 24 with the numbers 4, 9, 10 and 13"
 
 
-async def test_the_numbers_of_a_puzzle_are_found_in_what_a_chat_says():
+async def test_the_numbers_of_a_puzzle_are_found_in_what_a_chat_says() -> None:
     model = ScriptedChat(reply=lambda call: "Answer: (10 - 4) * (13 - 9)")
     graph = tg.build("io", task="game24", model=model)
     out = await graph.ainvoke({"messages": [HumanMessage(PROSE)]})
@@ -141,7 +141,7 @@ class Outer(MessagesState):
 
 
 @pytest.mark.parametrize("task", ["game24", "crosswords", "creative_writing", "ptr"])
-async def test_a_task_that_cannot_read_a_turn_replies_what_it_reads(task):
+async def test_a_task_that_cannot_read_a_turn_replies_what_it_reads(task: str) -> None:
     graph, model = chatting("cot" if task != "ptr" else "tomt_os", task=task)
     said: Any = {"messages": [HumanMessage("Please solve this one for me")]}
     reply = (await graph.ainvoke(said))["messages"][-1].text
@@ -161,7 +161,7 @@ async def test_a_task_that_cannot_read_a_turn_replies_what_it_reads(task):
     assert model.seen == [], "nothing is paid for"
 
 
-async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on():
+async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on() -> None:
     fails = True
 
     def reply(call: Call) -> str | list[str]:
@@ -184,7 +184,7 @@ async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on():
     assert "10 - 4" in out["messages"][-1].text
 
 
-async def test_of_a_long_conversation_the_newest_turns_stay():
+async def test_of_a_long_conversation_the_newest_turns_stay() -> None:
     turns = [SystemMessage("You are terse.")]
     turns += [HumanMessage(f"turn {number} " + "w" * 1000) for number in range(200)]
     graph, model = chatting()
@@ -196,7 +196,7 @@ async def test_of_a_long_conversation_the_newest_turns_stay():
     assert model.seen[0].prompt.count("And now?") == 1
 
 
-async def test_a_last_turn_that_is_too_long_is_refused():
+async def test_a_last_turn_that_is_too_long_is_refused() -> None:
     graph, model = chatting()
     given: Any = {"messages": [*TURNS, HumanMessage("w" * (LONGEST_TEXT + 1))]}
     out = await graph.ainvoke(given)

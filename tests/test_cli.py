@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from importlib.metadata import version
@@ -58,7 +59,7 @@ settings tree versions prompts
 """
 
 
-def test_solve_writes_the_result_and_one_event_a_line(server, command):
+def test_solve_writes_the_result_and_one_event_a_line(server: FakeServer, command: Command) -> None:
     files = ["--json", "result.json", "--html", "tree.html"]
     code, out, err = command("solve", *SMALL, "--model", server.specifier, *files)
     assert (code, err) == (0, "")
@@ -86,7 +87,7 @@ def test_solve_writes_the_result_and_one_event_a_line(server, command):
     assert "verified: yes" in out and "\x1b" not in out
 
 
-def test_an_endpoint_that_never_answered_is_an_error(command):
+def test_an_endpoint_that_never_answered_is_an_error(command: Command) -> None:
     with FakeServer(play, after(0, Fault(401))) as fake:
         code, out, err = command("solve", *SMALL, "--model", fake.specifier)
     assert code == 2 and "resume" not in out
@@ -110,7 +111,9 @@ FAILURES = [("tot_bfs", 4), ("tot_dfs", 2), ("tot_bfs", 1), ("tot_bfs", 9), ("to
 
 
 @pytest.mark.parametrize("failure", few(FAILURES, 2), ids=str)
-def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(command, failure):
+def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(
+    command: Command, failure: tuple[str, int]
+) -> None:
     method, answers = failure
     asked = ["solve", *(SMALL if method == "tot_bfs" else PUZZLE), "--method", method]
     asked += ["--json", "result.json", "--model"]
@@ -135,7 +138,7 @@ def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(command, fai
 @pytest.mark.skipif(
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="this shell ignores Ctrl-C"
 )
-def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(command):
+def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(command: Command) -> None:
     asked = ["solve", *SMALL, "--json", "result.json", "--model"]
     with FakeServer(play) as whole:
         assert command(*asked, whole.specifier)[0] == 0
@@ -156,7 +159,7 @@ COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
 
 
 @pytest.mark.ci
-def test_a_terminal_shows_the_live_tree(server):
+def test_a_terminal_shows_the_live_tree(server: FakeServer) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [*PROGRAM, "solve", *SMALL, "--model", server.specifier],
@@ -177,7 +180,9 @@ def test_a_terminal_shows_the_live_tree(server):
     assert "verified: " in shown
 
 
-def test_a_terminal_without_control_codes_or_colours_is_sent_none(command, monkeypatch):
+def test_a_terminal_without_control_codes_or_colours_is_sent_none(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
     with FakeServer(lambda seen: "The answer is no one at all") as fake:
@@ -187,10 +192,13 @@ def test_a_terminal_without_control_codes_or_colours_is_sent_none(command, monke
             assert COLOUR.search(told) or arguments[0] != "--help"
             with monkeypatch.context() as other:
                 other.setenv("TERM", "dumb")
-                assert "\x1b" not in command(*arguments)[1]
+                plain = command(*arguments)[1]
+                assert "\x1b" not in plain
+                assert ("\nasked " in plain) == (arguments is solve), "an event a line"
             with monkeypatch.context() as other:
                 other.setenv("NO_COLOR", "1")
-                assert not COLOUR.search(command(*arguments)[1])
+                drawn = command(*arguments)[1]
+                assert not COLOUR.search(drawn) and "\nasked " not in drawn
         code, shown, _ = command(*solve)
     assert code == 0
     line = next(line for line in shown.splitlines() if "answer:" in line)
@@ -198,19 +206,23 @@ def test_a_terminal_without_control_codes_or_colours_is_sent_none(command, monke
 
 
 @pytest.mark.parametrize(("arguments", "words"), BAD_INPUT, ids=lambda part: " ".join(part)[-50:])
-def test_bad_input_is_one_line_and_exit_code_2(arguments, words, command):
+def test_bad_input_is_one_line_and_exit_code_2(
+    arguments: Sequence[str], words: Sequence[str], command: Command
+) -> None:
     code, out, err = command(*arguments)
     assert (code, out) == (2, "")
     assert_one_line(err, *words)
 
 
-def test_a_traceback_is_for_those_who_want_it(command):
+def test_a_traceback_is_for_those_who_want_it(command: Command) -> None:
     with pytest.raises(ProblemError):
         command("solve", "4 9", "--task", "game24", "--debug")
 
 
 @pytest.mark.parametrize(("damage", "words"), NO_RESULT, ids=lambda part: str(part)[:30])
-def test_view_names_what_is_wrong_with_a_file(damage, words, command):
+def test_view_names_what_is_wrong_with_a_file(
+    damage: bytes | tuple[str, Any], words: str, command: Command
+) -> None:
     file = Path("result.json")
     if isinstance(damage, bytes):
         file.write_bytes(damage)
@@ -227,7 +239,9 @@ def test_view_names_what_is_wrong_with_a_file(damage, words, command):
     assert_one_line(err, str(file), words)
 
 
-def test_view_makes_one_page_of_a_file_or_a_folder_and_shows_hostile_text(command):
+def test_view_makes_one_page_of_a_file_or_a_folder_and_shows_hostile_text(
+    command: Command,
+) -> None:
     script = "</script><script>alert(1)</script>"
     bad = stored(small(text=script), answer=script, method=script, task=script, problem=script)
     for name, content in (("a", bad), ("b", stored(small())), ("notes", [])):
@@ -239,7 +253,7 @@ def test_view_makes_one_page_of_a_file_or_a_folder_and_shows_hostile_text(comman
     assert "</html>" in Path("trees.html").read_text()
 
 
-def test_settings_are_json_or_text_or_a_file(tmp_path):
+def test_settings_are_json_or_text_or_a_file(tmp_path: Path) -> None:
     file = tmp_path / "prices.json"
     file.write_text('{"fake": [1, 2]}')
     wish = SolveOptions(
@@ -258,7 +272,7 @@ def test_settings_are_json_or_text_or_a_file(tmp_path):
     }
 
 
-def test_an_oracle_makes_refine_run_on_game24_and_labels_the_result(command):
+def test_an_oracle_makes_refine_run_on_game24_and_labels_the_result(command: Command) -> None:
     tries = iter(["Answer: 4 + 9 + 10 + 13", "Answer: (10 - 4) * (13 - 9)"])
     with FakeServer(lambda seen: next(tries)) as fake:
         options = ["--method", "refine", "--oracle", "--json", "result.json"]
@@ -270,7 +284,9 @@ def test_an_oracle_makes_refine_run_on_game24_and_labels_the_result(command):
     assert command("view", "result.json")[0] == 0
 
 
-def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(command):
+def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
+    command: Command,
+) -> None:
     sequences = "\x1b[2J\x1b]0;pwned\x07[bold]1\u202e + \ud800 </script>\r = 24"
     hostile = f"[bold]This[/bold] took me a while, but it is right. Answer: {sequences}"
     with FakeServer(lambda seen: hostile) as fake:
@@ -282,7 +298,7 @@ def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(comman
     assert result()["tree"]["1"]["text"] == hostile.replace("\ud800", "\ufffd")
 
 
-def test_methods_tasks_and_models_are_listed_and_described(command):
+def test_methods_tasks_and_models_are_listed_and_described(command: Command) -> None:
     listed = {line.split()[0]: line for line in command("methods")[1].splitlines() if line}
     assert listed.keys() >= METHODS.keys()
     _, out, _ = command("methods", "--task", "game24")
@@ -309,7 +325,7 @@ def test_methods_tasks_and_models_are_listed_and_described(command):
     assert re.search(r"breadth +5 +whole number", published)
 
 
-def test_a_reader_that_has_gone_is_an_error_and_not_the_end_of_the_process():
+def test_a_reader_that_has_gone_is_an_error_and_not_the_end_of_the_process() -> None:
     class Gone(io.StringIO):
         def write(self, text: str) -> int:
             raise BrokenPipeError
@@ -331,7 +347,7 @@ for told in ("--help", "--version", "methods", "tasks", "data", "data list", "no
 """
 
 
-def test_help_lists_and_mistakes_import_neither_langgraph_nor_langchain():
+def test_help_lists_and_mistakes_import_neither_langgraph_nor_langchain() -> None:
     done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert done.stdout.count(f"{version('thoughtgraph')}\n") == 1

@@ -67,17 +67,17 @@ NAMED = (
 
 
 @pytest.mark.parametrize("name", REMOVED)
-def test_reasoning_between_marks_is_no_part_of_an_answer(name):
+def test_reasoning_between_marks_is_no_part_of_an_answer(name: str) -> None:
     sent, answer = REMOVED[name]
     assert without_reasoning(sent) == answer
 
 
 @pytest.mark.parametrize("text", NAMED)
-def test_a_text_that_names_a_mark_stays_whole(text):
+def test_a_text_that_names_a_mark_stays_whole(text: str) -> None:
     assert without_reasoning(text) == text
 
 
-def test_half_of_a_character_is_replaced():
+def test_half_of_a_character_is_replaced() -> None:
     assert encodable("a\ud83c b") == "a\ufffd b"
     assert encodable("\ud83c\udf89 \ufeffé") == "\U0001f389 \ufeffé"
 
@@ -110,7 +110,7 @@ COMPLETIONS: list[tuple[ChatGeneration, str | None]] = [
 
 
 @pytest.mark.parametrize(("sent", "ending"), COMPLETIONS, ids=lambda _: "")
-def test_why_a_completion_is_no_whole_answer(sent, ending):
+def test_why_a_completion_is_no_whole_answer(sent: ChatGeneration, ending: str | None) -> None:
     assert ending_of(sent, without_reasoning(sent.text)) == ending
 
 
@@ -119,7 +119,9 @@ def asked(model: ReasoningChat) -> Counter[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("search", "where"), [*zip(SEARCHES, cycle(REASONING))], ids=str)
-def test_every_method_searches_as_if_nothing_had_been_thought(search, where):
+def test_every_method_searches_as_if_nothing_had_been_thought(
+    search: tuple[str, str], where: str
+) -> None:
     method, name = search
     plain = worked_searches.search(name, method)
     model = ReasoningChat(reply=worked_searches.script(name), sends=REASONING[where])
@@ -131,7 +133,7 @@ def test_every_method_searches_as_if_nothing_had_been_thought(search, where):
 
 @pytest.mark.ci
 @pytest.mark.parametrize(("search", "where"), [*zip(SEARCHES, cycle(CUT_OFF))], ids=str)
-def test_no_method_reads_reasoning_that_was_cut_off(search, where):
+def test_no_method_reads_reasoning_that_was_cut_off(search: tuple[str, str], where: str) -> None:
     model = ReasoningChat(reply=lambda call: "", sends=lambda text: CUT_OFF[where])
     out = worked_searches.run(search[1], search[0], model)
     assert out["answer"] is None
@@ -153,7 +155,9 @@ def test_no_method_reads_reasoning_that_was_cut_off(search, where):
         ({"content": "The answer is 42. Let me expl", "reasoning_content": "13?"}, "length", ""),
     ],
 )
-def test_a_server_whose_answer_is_none_is_told_as_such(message, finish, said):
+def test_a_server_whose_answer_is_none_is_told_as_such(
+    message: dict[str, Any], finish: str, said: str
+) -> None:
     sent = completion(None, usage={"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15})
     sent["choices"][0]["message"].update(message)
     sent["choices"][0]["finish_reason"] = finish

@@ -3,6 +3,7 @@
 import sqlite3
 from collections import defaultdict
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ def answer(*texts: str) -> Answer:
     return {"texts": list(texts), "prompt_tokens": 3, "completion_tokens": 5}
 
 
-def test_the_first_answer_stays_and_comes_back_whole(tmp_path):
+def test_the_first_answer_stays_and_comes_back_whole(tmp_path: Path) -> None:
     text = "\x00\x1b \ud800 日本\n'\""
     for cache in (MemoryStore(), SqliteStore(tmp_path / "a.sqlite")):
         assert cache.get("k") is None
@@ -33,7 +34,7 @@ def test_the_first_answer_stays_and_comes_back_whole(tmp_path):
         assert cache.get("k") == answer(text, "")
 
 
-def test_a_file_outlives_its_process_and_is_shared(tmp_path):
+def test_a_file_outlives_its_process_and_is_shared(tmp_path: Path) -> None:
     file = tmp_path / "new" / "folder" / "a.sqlite"
     one, other = SqliteStore(file), SqliteStore(str(file))
     one.put("k", answer("kept"))
@@ -44,7 +45,7 @@ def test_a_file_outlives_its_process_and_is_shared(tmp_path):
     assert SqliteStore(file).get("l") == answer("more")
 
 
-def test_what_is_no_cache_is_refused_in_one_line(tmp_path):
+def test_what_is_no_cache_is_refused_in_one_line(tmp_path: Path) -> None:
     text, other = tmp_path / "notes.txt", tmp_path / "other.sqlite"
     text.write_text("these are notes, and no database at all\n" * 100)
     with sqlite3.connect(other) as db:
@@ -59,7 +60,7 @@ def test_what_is_no_cache_is_refused_in_one_line(tmp_path):
     assert "no database at all" in text.read_text(), "the user's file is left alone"
 
 
-def test_equal_values_have_equal_keys():
+def test_equal_values_have_equal_keys() -> None:
     assert digest({"a": [1, "é"], "b": 1}) == digest({"b": 1, "a": [1, "é"]})
     assert digest({"a": 1}) != digest({"a": [1]}) != digest({"a": "1"})
 
@@ -71,7 +72,7 @@ def beside(count: int, limits: Any = None, **more: Any) -> list[Meter]:
     return [Meter(limits or Limits(), usage, siblings=shared, **more) for _ in range(count)]
 
 
-def test_requests_are_never_exceeded_by_nodes_side_by_side():
+def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:
     meters = beside(5, Limits(requests=10), usage=Usage(requests=7))
     with ExitStack() as held:
         requests = [meter.request("generate", "m") for meter in meters]
@@ -97,7 +98,9 @@ def test_requests_are_never_exceeded_by_nodes_side_by_side():
         (Limits(seconds=60), {}),
     ],
 )
-def test_what_one_node_spends_while_another_waits_stops_that(limits, numbers, monkeypatch):
+def test_what_one_node_spends_while_another_waits_stops_that(
+    limits: Limits, numbers: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = Clock()
     clock.rule(monkeypatch, "thoughtgraph.llm.meter")
     usage = Usage(seconds=50.0)
@@ -139,7 +142,7 @@ async def chain(model: Any, **context: Any) -> dict[str, Any]:
     return await graph.ainvoke({"problem": "x"}, context=context)
 
 
-def test_the_table_is_asked_by_address_else_by_provider():
+def test_the_table_is_asked_by_address_else_by_provider() -> None:
     prompt, completion = public_price("gpt-4o-mini", OPENAI) or FREE
     assert 0 < prompt < completion
     assert public_price(CLAUDE, "", "anthropic")
@@ -151,7 +154,7 @@ def test_the_table_is_asked_by_address_else_by_provider():
     assert public_price("sonar", "https://api.perplexity.ai") is None, "its tokens are not all"
 
 
-def test_openai_models_are_priced_by_where_they_are_asked(monkeypatch):
+def test_openai_models_are_priced_by_where_they_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-real-key")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     assert port_for(ChatOpenAI(model="gpt-4o-mini")).price() == public_price("gpt-4o-mini", OPENAI)
@@ -159,7 +162,7 @@ def test_openai_models_are_priced_by_where_they_are_asked(monkeypatch):
     assert port_for(elsewhere).price() is None
 
 
-async def test_models_of_other_providers_are_priced_by_their_name_or_as_the_caller_says():
+async def test_models_of_other_providers_are_priced_by_their_name_or_as_the_caller_says() -> None:
     out = await chain(hosted(), limit_dollars=5.0)
     usage, (prompt, completion) = out["usage"], out["prices"][CLAUDE]
     cost = usage["prompt_tokens"] * prompt + usage["completion_tokens"] * completion
@@ -169,7 +172,7 @@ async def test_models_of_other_providers_are_priced_by_their_name_or_as_the_call
     assert out["usage"]["dollars"] == pytest.approx(out["usage"]["prompt_tokens"] / 1e3)
 
 
-async def test_without_a_price_the_default_limit_is_off_and_one_that_is_set_is_refused():
+async def test_without_a_price_the_default_limit_is_off_and_one_that_is_set_is_refused() -> None:
     model = ScriptedChat(reply=ended)
     with pytest.raises(tg.SettingError, match="price of 'scripted'") as refused:
         await chain(model, limit_dollars=10.0)
@@ -182,7 +185,7 @@ async def test_without_a_price_the_default_limit_is_off_and_one_that_is_set_is_r
     assert (await chain(model, limit_dollars=None))["usage"]["requests"]
 
 
-async def test_the_judges_price_is_its_own():
+async def test_the_judges_price_is_its_own() -> None:
     model = ScriptedChat(reply=ended)
     judge = Hosted(reply=ended, served_by="x", model="judge")
     graph = tg.build("level_tot", task=Stepping(), model=model, evaluator_model=judge)

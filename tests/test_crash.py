@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.command import Command
 from support.fake_server import FakeServer
 from support.killed import killed_after, killed_at
 from support.players import play
@@ -27,8 +28,8 @@ KILLED = [
 
 @pytest.mark.parametrize(("method", "k"), KILLED)
 def test_a_command_killed_outright_is_resumed_by_the_id_on_its_first_line(
-    method, k, command, tmp_path
-):
+    method: str, k: int, command: Command, tmp_path: Path
+) -> None:
     search = ["solve", *SMALL, method, "--set", SIZES[method]]
     with FakeServer(play) as whole:
         command(*search, "--model", whole.specifier, "--json", "one.json")
@@ -45,7 +46,9 @@ def test_a_command_killed_outright_is_resumed_by_the_id_on_its_first_line(
 
 
 @pytest.mark.parametrize("written", [0, pytest.param(1, marks=slow)], ids=["nothing", "the input"])
-def test_a_command_killed_before_its_settings_are_in_a_checkpoint_keeps_them(written, command):
+def test_a_command_killed_before_its_settings_are_in_a_checkpoint_keeps_them(
+    written: int, command: Command
+) -> None:
     with FakeServer(play) as fake:
         told = ["solve", *SMALL, "tot_bfs", "--set", "breadth=2", "--limit", "requests=3"]
         run = killed_after(written, *told, "--model", fake.specifier)

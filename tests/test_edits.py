@@ -57,7 +57,7 @@ def places(method: str) -> list[Any]:
 @pytest.mark.parametrize(
     "place", [place for name in CASES for place in places(name)], ids=" after ".join
 )
-async def test_a_search_is_edited_where_it_stands(place):
+async def test_a_search_is_edited_where_it_stands(place: tuple[str, str]) -> None:
     """A state that is posted back changes nothing; nothing follows a thought that was pruned."""
     method, node = place
     case, saver = CASES[method], InMemorySaver()
@@ -122,7 +122,7 @@ async def spelling(node: str, **context: Any) -> Graph:
     return graph
 
 
-async def test_a_thread_whose_steps_are_not_kept_is_edited_where_it_stands():
+async def test_a_thread_whose_steps_are_not_kept_is_edited_where_it_stands() -> None:
     graph, _ = built(CASES["tot_bfs"], "tot_bfs")
     problem: Any = {"problem": CASES["tot_bfs"].problem}
     await graph.ainvoke(problem, THREAD, interrupt_after=["start"], durability="exit")
@@ -138,7 +138,7 @@ async def test_where_all_is_pruned_the_search_is_at_a_dead_end():
     assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
 
 
-async def test_what_was_not_selected_can_be_opened_again():
+async def test_what_was_not_selected_can_be_opened_again() -> None:
     graph = await spelling("select")
     await edit(graph, "select", {"2": {"status": "open"}})
     tree = (await rest(graph))["tree"]
@@ -158,7 +158,7 @@ async def test_a_thought_that_a_person_adds_is_judged_followed_and_counted():
     assert len(out["tree"]) - 1 == 4 and out["stop_reason"] == "budget"
 
 
-async def test_a_value_set_by_hand_is_not_asked_for_in_a_depth_first_search():
+async def test_a_value_set_by_hand_is_not_asked_for_in_a_depth_first_search() -> None:
     graph, model = built(CASES["tot_dfs"], "tot_dfs")
     first = next_state((await until(graph, "tot_dfs", "generate")).values)
     await edit(graph, "generate", {first: {"value": -1.0, "note": "no"}})
@@ -168,7 +168,7 @@ async def test_a_value_set_by_hand_is_not_asked_for_in_a_depth_first_search():
     assert not [prompt for prompt in judged if thought["text"] in prompt]
 
 
-async def test_a_value_set_by_hand_moves_a_thought_in_the_open_set():
+async def test_a_value_set_by_hand_moves_a_thought_in_the_open_set() -> None:
     graph, _ = built(CASES["itot_a_star"], "itot_a_star")
     tree = (await until(graph, "itot_a_star", "evaluate")).values["thoughts"]
     waiting = [k for k, t in tree.items() if "priority" in t and t["status"] == "open"]
@@ -179,7 +179,7 @@ async def test_a_value_set_by_hand_moves_a_thought_in_the_open_set():
     assert thought["status"] in ("expanded", "terminal")
 
 
-async def test_what_lies_below_a_pruned_thought_goes_with_it():
+async def test_what_lies_below_a_pruned_thought_goes_with_it() -> None:
     graph, _ = built(CASES["tot_dfs"], "tot_dfs")
     await until(graph, "tot_dfs", "select")
     await graph.ainvoke(None, THREAD, interrupt_after=["generate"])
@@ -216,7 +216,7 @@ NONSENSE: list[Any] = [
 ]
 
 
-async def test_what_makes_no_sense_is_one_line_and_changes_nothing():
+async def test_what_makes_no_sense_is_one_line_and_changes_nothing() -> None:
     graph = await spelling("generate")
     before = (await graph.aget_state(THREAD)).values
     for values in NONSENSE:
@@ -228,7 +228,7 @@ async def test_what_makes_no_sense_is_one_line_and_changes_nothing():
         await graph.aupdate_state(ALONE, {"thoughts": {"1": PRUNE}}, as_node="select")
 
 
-async def test_a_step_that_is_carried_out_cannot_be_written_by_hand():
+async def test_a_step_that_is_carried_out_cannot_be_written_by_hand() -> None:
     graph, _ = built(CASES["itot_a_star"], "itot_a_star")
     state = await until(graph, "itot_a_star", "call_tool")
     new = {str(len(state.values["thoughts"])): {"parent": "0", "text": "x"}}
@@ -236,14 +236,14 @@ async def test_a_step_that_is_carried_out_cannot_be_written_by_hand():
         await edit(graph, "call_tool", new)
 
 
-async def test_edits_of_one_call_know_of_each_other():
+async def test_edits_of_one_call_know_of_each_other() -> None:
     graph = await spelling("select", breadth=2)
     edits = [[StateUpdate({"thoughts": {key: PRUNE}}, "select")] for key in ("1", "2")]
     await graph.abulk_update_state(THREAD, edits)
     assert not frontier(cast("Any", (await graph.aget_state(THREAD)).values))
 
 
-async def test_a_visited_state_that_is_opened_again_is_gone_into():
+async def test_a_visited_state_that_is_opened_again_is_gone_into() -> None:
     graph, _ = built(CASES["tot_dfs"], "tot_dfs")
     await until(graph, "tot_dfs", "select", limit_requests=300, limit_thoughts=None)
     lost: list[str] = []
@@ -260,7 +260,7 @@ async def test_a_visited_state_that_is_opened_again_is_gone_into():
     assert out["usage"]["requests"] == whole["usage"]["requests"] + 1
 
 
-async def test_a_plan_that_a_person_drops_is_gone_back_from_with_siblings_made_ahead():
+async def test_a_plan_that_a_person_drops_is_gone_back_from_with_siblings_made_ahead() -> None:
     graph, _ = built(CASES["tomt_tot"], "tomt_tot")
     state = await until(graph, "tomt_tot", "evaluate", speculate=2, limit_requests=20)
     tree = state.values["thoughts"]
@@ -270,7 +270,7 @@ async def test_a_plan_that_a_person_drops_is_gone_back_from_with_siblings_made_a
     assert not tg.children_of(out["tree"], chunk) and out["stop_reason"]
 
 
-def test_a_thought_added_to_a_level_is_tried_beside_its_siblings():
+def test_a_thought_added_to_a_level_is_tried_beside_its_siblings() -> None:
     tree: Tree = {"0": root()}
     for parent, texts in (("0", "abc"), ("1", "de")):
         tree = merge_thoughts(tree, [grow(tree, parent, [{"text": each} for each in texts])])

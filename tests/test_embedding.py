@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ def shape(out: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "second", [{"problem": "leaf"}, {"messages": [HumanMessage("leaf")]}, {"messages": "routed"}]
 )
-async def test_a_second_problem_on_a_thread_sees_only_itself(first, second):
+async def test_a_second_problem_on_a_thread_sees_only_itself(first: Any, second: Any) -> None:
     graph = spelling_graph(InMemorySaver())
     if second == {"messages": "routed"}:  # what others said since the question changes nothing
         second = {"messages": [HumanMessage("leaf"), AIMessage("hm")]}
@@ -90,7 +91,9 @@ CONTEXTS = [
 
 @pytest.mark.parametrize(("schema", "context"), CONTEXTS)
 @pytest.mark.parametrize("way", ["graph", "node", "tool", "await"])
-async def test_the_context_of_the_program_around_a_search_is_not_its_own(schema, context, way):
+async def test_the_context_of_the_program_around_a_search_is_not_its_own(
+    schema: Any, context: Any, way: str
+) -> None:
     graph = tg.build("tot_bfs", task=Spelling(), model=speller(), limit_requests=1)
     tool = tg.tool(graph, "spell", "Spells.")
 
@@ -107,7 +110,7 @@ async def test_the_context_of_the_program_around_a_search_is_not_its_own(schema,
     assert not str(out["answer"]).startswith("leaf"), "the limit that it was built with holds"
 
 
-async def test_what_a_graph_was_built_with_holds_where_a_run_says_nothing():
+async def test_what_a_graph_was_built_with_holds_where_a_run_says_nothing() -> None:
     prices = {"scripted": (1.0, 2.0)}
     graph = tg.build("tot_bfs", task=Spelling(), model=speller(), prices=prices)
     out = await graph.ainvoke({"problem": "leaf"})
@@ -128,7 +131,7 @@ async def test_what_a_graph_was_built_with_holds_where_a_run_says_nothing():
     assert seen and 77 not in seen, "another graph of the method has settings of its own"
 
 
-async def test_a_run_goes_on_with_the_settings_with_which_it_began():
+async def test_a_run_goes_on_with_the_settings_with_which_it_began() -> None:
     graph = tg.build("tot_bfs", task=Spelling(), model=speller(), breadth=2, limit_requests=99)
     form: Any = graph.get_context_jsonschema()
     assert form["properties"]["breadth"]["default"] == 2
@@ -143,7 +146,7 @@ async def test_a_run_goes_on_with_the_settings_with_which_it_began():
     assert out["settings"]["limit_requests"] == 99
 
 
-async def test_an_edit_that_would_change_nothing_is_told():
+async def test_an_edit_that_would_change_nothing_is_told() -> None:
     graph = spelling_graph(InMemorySaver())
     await graph.ainvoke({"problem": "leaf"}, THREAD, interrupt_after=["evaluate"])
     await graph.aupdate_state(THREAD, {"tree": {"1": {"status": "pruned"}}})
@@ -158,7 +161,7 @@ async def test_an_edit_that_would_change_nothing_is_told():
         await graph.ainvoke({"problem": "leaf"}, closed)
 
 
-async def test_a_thread_of_a_version_without_thoughts_is_refused_in_one_line():
+async def test_a_thread_of_a_version_without_thoughts_is_refused_in_one_line() -> None:
     graph, saver = spelling_graph(), InMemorySaver()
     settings = (await graph.ainvoke({"problem": "leaf"}))["settings"]
     old: Any = StateGraph(SearchState)
@@ -180,14 +183,14 @@ class LongSpelling(Spelling):
         return {**super().published(method), "steps": len(LONG)}
 
 
-def test_the_limit_of_supersteps_is_out_of_reach():
+def test_the_limit_of_supersteps_is_out_of_reach() -> None:
     graph = spelling_graph()
     ready = [getattr(served, name) for name in ("chain", "tot_bfs")]
     for each in (graph, graph.with_config(tags=["mine"]), tg.runnable(graph), *ready):
         assert each.config and each.config["recursion_limit"] > 1_000_000
 
 
-async def test_runnable_lifts_the_limit_of_25_supersteps():
+async def test_runnable_lifts_the_limit_of_25_supersteps() -> None:
     search = tg.runnable(tg.build("tot_bfs", task=LongSpelling(), model=speller()))
     pipeline: Runnable[Any, Any] = search | RunnableLambda(itemgetter("answer"))
     assert await pipeline.ainvoke({"problem": LONG}) == LONG
@@ -199,7 +202,7 @@ async def test_runnable_lifts_the_limit_of_25_supersteps():
     assert nodes == ["select"] * len(LONG) + ["answer"]
 
 
-async def test_recording_does_not_hold_the_event_loop(tmp_path):
+async def test_recording_does_not_hold_the_event_loop(tmp_path: Path) -> None:
     """Servers refuse blocking calls; `langgraph dev` ends the run with an error."""
     blockbuster = pytest.importorskip("blockbuster", reason="comes with langgraph-cli[inmem]")
     cache: Any = {"cache": SqliteStore(tmp_path / "answers.sqlite")}
@@ -222,7 +225,7 @@ class Remote:
 
 
 @pytest.mark.parametrize(("reason", "kind"), [("error", tg.ModelError), ("refused", tg.InputError)])
-async def test_a_node_raises_what_a_server_reports(reason, kind):
+async def test_a_node_raises_what_a_server_reports(reason: str, kind: type[Exception]) -> None:
     graph: Any = Remote(reason)
     with pytest.raises(kind, match="model 'small' failed") as failed:
         await tg.node(graph).ainvoke({"problem": "leaf"})
@@ -241,12 +244,12 @@ async def test_a_node_raises_what_a_server_reports(reason, kind):
         (Remote("dead_end"), "No answer: finished without an answer, as no thought was left"),
     ],
 )
-async def test_a_tool_says_which_of_these_it_is(graph, told):
+async def test_a_tool_says_which_of_these_it_is(graph: Any, told: str) -> None:
     tool = tg.tool(graph, "spell", "Spells.")
     assert (await tool.ainvoke({"problem": "leaf"})).startswith(told)
 
 
-async def test_a_past_state_can_be_edited_and_continued():
+async def test_a_past_state_can_be_edited_and_continued() -> None:
     """Time travel: at the first choice the value of the wrong letter is raised by hand."""
     graph = spelling_graph(InMemorySaver())
     first = await graph.ainvoke({"problem": "leaf"}, THREAD, context={"breadth": 1})
@@ -274,7 +277,9 @@ NOWHERE = "http://127.0.0.1:9/v1#none"
         ({"task": Spelling()}, {"model": NOWHERE, "evaluator_model": "gpt"}, "unknown model 'gpt'"),
     ],
 )
-async def test_unusable_setting_is_refused_in_one_line(built, context, line):
+async def test_unusable_setting_is_refused_in_one_line(
+    built: Any, context: dict[str, Any], line: str
+) -> None:
     with pytest.raises(tg.InputError) as refused:
         await tg.build("tot_bfs", **built).ainvoke({"problem": "leaf"}, context=context)
     assert line in str(refused.value) and "\n" not in str(refused.value)

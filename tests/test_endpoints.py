@@ -31,7 +31,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"THOUGHTGRAPH_{name}", raising=False)
 
 
-def test_the_default_model(monkeypatch):
+def test_the_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_specifier() == "local"
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     assert default_specifier().startswith("openai:gpt-")
@@ -40,7 +40,9 @@ def test_the_default_model(monkeypatch):
 
 
 @pytest.mark.parametrize("own", [None, SECRET])
-def test_openais_key_is_not_lent_to_another_provider(monkeypatch, own):
+def test_openais_key_is_not_lent_to_another_provider(
+    monkeypatch: pytest.MonkeyPatch, own: str | None
+) -> None:
     """LangChain's model of Azure takes OpenAI's key where it finds none of its own."""
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:9")
@@ -55,7 +57,9 @@ def test_openais_key_is_not_lent_to_another_provider(monkeypatch, own):
 
 
 @pytest.mark.parametrize("entry", ["", "{url}={key}"])
-async def test_another_server_never_sees_the_openai_key(monkeypatch, entry):
+async def test_another_server_never_sees_the_openai_key(
+    monkeypatch: pytest.MonkeyPatch, entry: str
+) -> None:
     for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
         monkeypatch.setenv(f"OPENAI_{name}", SECRET)
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: Bearer {SECRET}")
@@ -69,7 +73,9 @@ async def test_another_server_never_sees_the_openai_key(monkeypatch, entry):
     assert seen.body["model"] == "fake"
 
 
-async def test_openai_is_asked_at_the_documented_address_with_its_key(monkeypatch):
+async def test_openai_is_asked_at_the_documented_address_with_its_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """LangChain alone would send it to `OPENAI_API_BASE`, which nobody was told of."""
     with pytest.raises(InputError, match="OPENAI_API_KEY"):
         port_for("openai:gpt-4o-mini")
@@ -94,13 +100,13 @@ MEANT = {
 
 
 @pytest.mark.parametrize("specifier", MEANT)
-def test_an_unknown_form_is_refused_with_what_was_meant(specifier):
+def test_an_unknown_form_is_refused_with_what_was_meant(specifier: str) -> None:
     with pytest.raises(InputError, match=MEANT[specifier]) as caught:
         port_for(specifier)
     assert specifier in str(caught.value)
 
 
-def test_a_missing_provider_is_answered_with_its_package(monkeypatch):
+def test_a_missing_provider_is_answered_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "langchain_google_genai", None)
     _get_chat_model_creator.cache_clear()
     with pytest.raises(InputError, match="`uv pip install langchain-google-genai`") as caught:
@@ -111,7 +117,7 @@ def test_a_missing_provider_is_answered_with_its_package(monkeypatch):
 @pytest.mark.parametrize(
     "address", ["http://me:pass-word@host/v1#m", "http://h/v1?key=pass-word#m"]
 )
-def test_a_key_in_the_address_is_refused_and_not_repeated(address):
+def test_a_key_in_the_address_is_refused_and_not_repeated(address: str) -> None:
     with pytest.raises(InputError, match="THOUGHTGRAPH_API_KEY") as caught:
         port_for(address)
     assert "pass-word" not in str(caught.value)
@@ -127,7 +133,9 @@ def test_a_key_in_the_address_is_refused_and_not_repeated(address):
         ("http://dots..many/v1", "label"),
     ],
 )
-def test_an_address_no_server_can_have_is_refused_at_once(monkeypatch, address, why):
+def test_an_address_no_server_can_have_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, address: str, why: str
+) -> None:
     with pytest.raises(InputError, match=why) as caught:
         port_for(f"{address}#m")
     assert repr(address) in str(caught.value)
@@ -138,7 +146,7 @@ def test_an_address_no_server_can_have_is_refused_at_once(monkeypatch, address, 
         port_for("openai:gpt-4o-mini")
 
 
-def test_a_port_or_model_is_taken_as_it_is_and_nothing_else():
+def test_a_port_or_model_is_taken_as_it_is_and_nothing_else() -> None:
     port = ChatPort(ScriptedChat(reply=lambda call: "x"))
     assert port_for(port) is port
     assert port_for(port.model).model is port.model
@@ -177,8 +185,8 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 
 async def test_a_providers_model_takes_its_own_names_and_needs_its_key_before_anything_is_sent(
-    elsewhere,
-):
+    elsewhere: pytest.MonkeyPatch,
+) -> None:
     with pytest.raises(InputError, match="'groq:m' needs a key: set SERVICE_API_KEY"):
         port_for("groq:m")
     elsewhere.setattr(Elsewhere, "lc_secrets", {})
@@ -199,7 +207,7 @@ async def peak_of(server: FakeServer, *ports: ChatPort) -> int:
     return server.peak
 
 
-async def test_the_cap_of_an_endpoint_holds_for_all_its_ports_of_the_same_rates():
+async def test_the_cap_of_an_endpoint_holds_for_all_its_ports_of_the_same_rates() -> None:
     with FakeServer() as server:
         alike = [
             port_for(server.specifier, rates=Rates(concurrency=2)),

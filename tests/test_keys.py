@@ -40,13 +40,15 @@ STAYS = [
 
 
 @pytest.mark.parametrize(("owner", "asked"), GOES)
-def test_a_key_goes_to_its_address(monkeypatch, owner, asked):
+def test_a_key_goes_to_its_address(monkeypatch: pytest.MonkeyPatch, owner: str, asked: str) -> None:
     keys(monkeypatch, f"https://other/v1=no, {owner}={KEY}==")
     assert key_for(asked) == f"{KEY}=="
 
 
 @pytest.mark.parametrize(("owner", "asked"), STAYS)
-def test_a_key_goes_nowhere_else_and_one_line_says_so(monkeypatch, caplog, owner, asked):
+def test_a_key_goes_nowhere_else_and_one_line_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, owner: str, asked: str
+) -> None:
     keys(monkeypatch, f"{owner}={KEY}")
     with caplog.at_level(logging.WARNING, "thoughtgraph"):
         assert key_for(asked) is None
@@ -56,7 +58,9 @@ def test_a_key_goes_nowhere_else_and_one_line_says_so(monkeypatch, caplog, owner
     assert f"write THOUGHTGRAPH_API_KEY={asked}=KEY" in line and "\n" not in line
 
 
-def test_a_bare_key_belongs_to_the_default_model(monkeypatch, caplog):
+def test_a_bare_key_belongs_to_the_default_model(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     keys(monkeypatch, "")
     assert key_for("http://h/v1") is None
     keys(monkeypatch, KEY, "http://h/v1#m")
@@ -69,13 +73,15 @@ def test_a_bare_key_belongs_to_the_default_model(monkeypatch, caplog):
 
 
 @pytest.mark.parametrize("text", ["http://h/v1=", "http://h=a\nb", "http://h=🔑"])
-def test_a_variable_that_cannot_be_read_is_refused(monkeypatch, text):
+def test_a_variable_that_cannot_be_read_is_refused(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     keys(monkeypatch, text)
     with pytest.raises(InputError, match="THOUGHTGRAPH_API_KEY"):
         key_for("http://h/v1")
 
 
-async def test_no_endpoint_sends_us_to_another_server(monkeypatch):
+async def test_no_endpoint_sends_us_to_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else it chose which address of ours is asked, and its answer would be the model's."""
     with FakeServer() as owner, FakeServer() as other:
         keys(monkeypatch, f"{owner.url}={KEY}")

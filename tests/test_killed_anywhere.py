@@ -40,7 +40,7 @@ async def search(opener: Opener, file: Path, *, until: Sequence[str] = ()) -> An
         return await graph.ainvoke(problem, THREAD, context=context, interrupt_after=until)
 
 
-async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(tmp_path):
+async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(tmp_path: Path) -> None:
     whole = await search(sqlite_saver, tmp_path / "whole.sqlite")
     await search(langgraphs, tmp_path / "begun.sqlite", until=["evaluate"])
     out = await search(sqlite_saver, tmp_path / "begun.sqlite")
@@ -48,7 +48,7 @@ async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(tmp_p
     assert story(out) == story(whole)
 
 
-async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_path):
+async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_path: Path) -> None:
     theirs, ours = tmp_path / "theirs.sqlite", tmp_path / "ours.sqlite"
     await search(langgraphs, theirs)
     await search(sqlite_saver, ours)
@@ -63,14 +63,14 @@ async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_p
     assert free > pages / 2, "its room is used again"
 
 
-def test_what_this_version_writes_is_read_by_the_next_one():
+def test_what_this_version_writes_is_read_by_the_next_one() -> None:
     """The mark names the dictionary: another dictionary needs another mark, or files are lost."""
     kept = bytes.fromhex("78f90f8557e46b424d0f8cb0a4b8a41898ef00c1eb0cc1")
     read = CompressingSerializer().loads_typed(("msgpack+names1", kept))
     assert read == {"prompt_tokens": 1, "verdict": "sure"}
 
 
-async def test_several_may_make_a_new_file_at_once(tmp_path):
+async def test_several_may_make_a_new_file_at_once(tmp_path: Path) -> None:
     async def kept(file: Path) -> object:
         async with sqlite_saver(file) as saver:
             return await saver.aget_tuple(THREAD)
@@ -241,6 +241,6 @@ async def test_a_method_killed_and_resumed_ends_as_if_never_disturbed(method, po
 @pytest.mark.slow
 @pytest.mark.parametrize("method", CASES)
 @pytest.mark.parametrize("opener", [memory, sqlite_saver, postgres])
-async def test_killed_after_every_write(method, opener, tmp_path):
+async def test_killed_after_every_write(method: str, opener: Opener, tmp_path: Path) -> None:
     async with opener(tmp_path / "runs.sqlite") as saver:
         await kill(method, saver, lambda writes: list(range(writes)))

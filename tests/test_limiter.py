@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from support.asking import ASK, ONCE, meter, numbered, port
 from support.clock import Clock, set_clock
-from support.fake_server import Fault, after
+from support.fake_server import FakeServer, Fault, after
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
@@ -50,7 +50,9 @@ class Gauge:
     ("rates", "most", "largest"),
     [(Rates(concurrency=3), 3, 1), (Rates(concurrency=None, samples=8), 8, 11)],
 )
-async def test_the_cap_holds_first_come_first_served_whoever_leaves(rates, most, largest):
+async def test_the_cap_holds_first_come_first_served_whoever_leaves(
+    rates: Rates, most: int, largest: int
+) -> None:
     limiter, gauge, dice = Limiter(rates), Gauge(most), random.Random(2)
     sizes = [dice.randint(1, largest) for _ in range(60)]
     visits = [
@@ -66,7 +68,9 @@ async def test_the_cap_holds_first_come_first_served_whoever_leaves(rates, most,
 
 
 @pytest.mark.parametrize(("length", "together"), [(100, 2), (25, 5), (400, 1)])
-async def test_a_request_may_come_to_its_prompt_and_all_its_completions(length, together):
+async def test_a_request_may_come_to_its_prompt_and_all_its_completions(
+    length: int, together: int
+) -> None:
     model = ScriptedChat(reply=lambda call: ["yes"] * call.n, delay=0.01)
     port = tg.ChatPort(model, limiter=Limiter(Rates(concurrency=None, context=1_000)))
     question = [HumanMessage("letters " * 50)]  # some 100 tokens
@@ -86,7 +90,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return ours
 
 
-async def test_no_minute_sees_more_requests_than_the_rate(clock):
+async def test_no_minute_sees_more_requests_than_the_rate(clock: Clock) -> None:
     limiter, began, starts = Limiter(Rates(rpm=5)), clock.now, list[float]()
 
     async def visit() -> None:
@@ -97,7 +101,9 @@ async def test_no_minute_sees_more_requests_than_the_rate(clock):
     assert starts == [0.0] * 5 + [60.0] * 5 + [120.0]
 
 
-async def test_who_is_cancelled_gives_the_rate_back(clock, monkeypatch):
+async def test_who_is_cancelled_gives_the_rate_back(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limiter = Limiter(Rates(rpm=1))
     async with limiter.slot():
         pass
@@ -114,7 +120,7 @@ async def test_who_is_cancelled_gives_the_rate_back(clock, monkeypatch):
     assert clock.slept == [60.0], "one minute, not fifty"
 
 
-def test_rates_come_from_the_environment(monkeypatch):
+def test_rates_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CONCURRENCY", "RPM"):
         monkeypatch.delenv(f"THOUGHTGRAPH_{name}", raising=False)
     assert rates_from_environment() == Rates() == Rates(64, None)
@@ -133,7 +139,7 @@ def test_rates_come_from_the_environment(monkeypatch):
 REPLY = numbered
 
 
-async def test_identical_concurrent_evaluations_are_one_request(server):
+async def test_identical_concurrent_evaluations_are_one_request(server: FakeServer) -> None:
     asked, spent = port(server), meter(requests=1)
     texts = await asyncio.gather(
         *(asked.sample(ASK, n=3, role="value", scope="run", meter=spent) for _ in range(10))
@@ -145,7 +151,7 @@ async def test_identical_concurrent_evaluations_are_one_request(server):
     assert (spent.usage()["requests"], spent.usage()["cached"]) == (1, 9)
 
 
-async def test_what_differs_is_not_shared(server):
+async def test_what_differs_is_not_shared(server: FakeServer) -> None:
     asked = port(server)
     await asyncio.gather(
         asked.sample(ASK, scope="run"),
@@ -185,7 +191,7 @@ async def test_who_waits_asks_when_the_asker_is_stopped_and_nothing_stays_taken(
     assert shared["requests"] == 0
 
 
-async def test_a_failure_stops_what_is_still_queued(server):
+async def test_a_failure_stops_what_is_still_queued(server: FakeServer) -> None:
     server.fault = after(2, Fault(500))
     shared = defaultdict[str, float](float)
     asked = port(server, retry=ONCE, limiter=Limiter(Rates(concurrency=1)))
@@ -205,7 +211,9 @@ async def test_a_failure_stops_what_is_still_queued(server):
     assert len(server.seen) == 4, "who waits for an answer fails with who asked"
 
 
-async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(server, monkeypatch):
+async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.fault = after(1, Fault(hang=True))
     asked, passed = port(server, limiter=Limiter(Rates(concurrency=5))), 0.0
     set_clock(lambda: time.time() + passed, monkeypatch)

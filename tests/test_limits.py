@@ -22,7 +22,7 @@ from thoughtgraph.tasks.rollback_prompts import UNREAD
 from thoughtgraph.usage import Usage
 
 
-def test_every_method_is_here():
+def test_every_method_is_here() -> None:
     assert set(CASES) == set(registry.METHODS)
 
 
@@ -45,7 +45,7 @@ COUNTERS = {name: kind for name, kind in KINDS.items() if name not in ("dollars"
 
 
 @pytest.mark.parametrize("method", CASES)
-async def test_the_limit_on_thoughts_ends_a_search_at_once_and_all_is_counted(method):
+async def test_the_limit_on_thoughts_ends_a_search_at_once_and_all_is_counted(method: str) -> None:
     for limit in (0, 1, 3, 5):
         out, spent, sent = await search(method, limit_thoughts=limit)
         usage = out["usage"]
@@ -61,7 +61,7 @@ async def test_the_limit_on_thoughts_ends_a_search_at_once_and_all_is_counted(me
 
 
 @pytest.mark.parametrize("method", CASES)
-async def test_the_limit_on_requests_is_never_passed(method):
+async def test_the_limit_on_requests_is_never_passed(method: str) -> None:
     for limit in (0, 1, 2, 3, 5, 8):
         out, _, sent = await search(method, limit_requests=limit)
         assert sent == out["usage"]["requests"] <= limit
@@ -69,27 +69,29 @@ async def test_the_limit_on_requests_is_never_passed(method):
 
 
 @pytest.mark.parametrize("method", ["io", "cot", "cot_sc"])
-async def test_samples_that_could_not_be_kept_are_not_paid_for(method):
+async def test_samples_that_could_not_be_kept_are_not_paid_for(method: str) -> None:
     out, _, _ = await search(method, limit_thoughts=4)
     assert out["usage"]["samples"] == len(out["candidates"]) == 4
     enough, _, _ = await search(method, limit_thoughts=9)
     assert enough["stop_reason"] == "finished", "a limit that forbids nothing ends nothing"
 
 
-async def test_states_whose_children_could_not_be_kept_are_not_expanded():
+async def test_states_whose_children_could_not_be_kept_are_not_expanded() -> None:
     out, _, _ = await search("tot_bfs", limit_thoughts=7)
     first = out["usage"]["roles"]["generate"]["requests"]
     assert first == 2, "the root and one of five states: only one child is still allowed"
 
 
-async def test_the_path_to_the_answer_is_counted():
+async def test_the_path_to_the_answer_is_counted() -> None:
     out, _, _ = await search("tot_bfs")
     assert out["stop_reason"] == "finished"
     assert out["usage"]["reasoning_steps"] == 4, "three equations and the answer"
 
 
 @pytest.mark.parametrize("method", CASES)
-def test_the_limit_on_seconds_cancels_what_is_in_flight(method, monkeypatch):
+def test_the_limit_on_seconds_cancels_what_is_in_flight(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case = CASES[method]
     for answered in (0, 1, 6):
         graph, model = built(case, method, checkpointer=None)
@@ -115,7 +117,9 @@ class Stuck(Walk):
 
 
 @pytest.mark.parametrize("method", ["react", "reflexion", "itot_a_star", "fgdip"])
-def test_the_limit_on_seconds_cancels_tools_as_well(method, monkeypatch):
+def test_the_limit_on_seconds_cancels_tools_as_well(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case = CASES[method]._replace(task=Errand(Stuck()))
     graph, _ = built(case, method, checkpointer=None)
     search = graph.ainvoke({"problem": case.problem}, context={**case.context, **LIMIT})
@@ -126,7 +130,7 @@ def test_the_limit_on_seconds_cancels_tools_as_well(method, monkeypatch):
 
 
 @pytest.mark.parametrize("method", CASES)
-async def test_a_search_whose_time_is_up_before_it_asks_ends(method):
+async def test_a_search_whose_time_is_up_before_it_asks_ends(method: str) -> None:
     """Else its router would send for the same request for ever."""
     async with asyncio.timeout(60):
         out, _, sent = await search(method, limit_seconds=1e-9)
@@ -160,7 +164,9 @@ async def write(method: str, role: str, said: str, **context: Any) -> dict[str, 
         (["12", "", "12", ""], "2 of 2 votes; 2 votes could not be read"),
     ],
 )
-async def test_votes_are_told_with_ties_and_what_could_not_be_read(answers, words):
+async def test_votes_are_told_with_ties_and_what_could_not_be_read(
+    answers: list[str], words: str
+) -> None:
     said = [f"So the answer is {answer}." if answer else "Who knows" for answer in answers]
     out = await run("cot_sc", lambda call: said, "gsm8k", "2 + 2?", n_generate=len(said))
     assert out["answer"] == answers[0]
@@ -173,7 +179,7 @@ async def test_votes_are_told_with_ties_and_what_could_not_be_read(answers, word
     assert shown["verified"] == "not checked: gsm8k has no exact check"
 
 
-async def test_votes_that_nobody_can_read_elect_nobody():
+async def test_votes_that_nobody_can_read_elect_nobody() -> None:
     out = await write("tot_bfs", "vote", "hm")
     assert [(vote["got"], vote["of"], vote["unread"]) for vote in out["votes"]] == [(0, 0, 5)] * 2
     assert "step 2: no vote of 5 could be read, so the first one counts" in out["outcome"]
@@ -187,7 +193,9 @@ async def test_votes_that_nobody_can_read_elect_nobody():
         (0.5, "so a default counted, tied with 3, 3: the first one counts; 1 score could not be"),
     ],
 )
-async def test_a_winner_without_a_score_of_its_own_is_not_told_with_the_default(others, words):
+async def test_a_winner_without_a_score_of_its_own_is_not_told_with_the_default(
+    others: float, words: str
+) -> None:
     told = iter(["hm", *[f"Evaluation Score: {others}"] * 2])
 
     def reply(call: Call) -> str:
@@ -202,7 +210,7 @@ async def test_a_winner_without_a_score_of_its_own_is_not_told_with_the_default(
     assert f"judged      1: 0.5 ({UNREAD})" in lines
 
 
-async def test_a_bound_of_the_method_is_named():
+async def test_a_bound_of_the_method_is_named() -> None:
     out = await run("react", actor(5, Odds(finish=0.0)), Errand(), "a", max_steps=3)
     assert (out["stop_reason"], out["limit"]) == ("step_limit", "max_steps")
     assert "the method's own bound (max_steps=3)" in out["outcome"]
@@ -211,7 +219,7 @@ async def test_a_bound_of_the_method_is_named():
 
 
 @pytest.mark.parametrize("limit", ["requests", "thoughts", "rounds", "depth"])
-async def test_a_limit_is_named(limit):
+async def test_a_limit_is_named(limit: str) -> None:
     errand = actor(5, Odds(finish=0.0))
     out = await run("itot_a_star", errand, Errand(), "a", rounds=50, **{f"limit_{limit}": 2})
     assert out["limit"] == f"limit_{limit}"
@@ -221,7 +229,7 @@ async def test_a_limit_is_named(limit):
         assert f"stopped by the limit on {limit} (limit_{limit}=2)" in out["outcome"]
 
 
-def test_a_wrong_answer_is_never_called_right():
+def test_a_wrong_answer_is_never_called_right() -> None:
     base: dict[str, Any] = {"task": "game24", "settings": {}, "answer": "1"}
     base["stop_reason"] = "finished"
     assert outcome.verdict({**base, "verified": False}) == "no, by the exact check of game24"
@@ -230,7 +238,7 @@ def test_a_wrong_answer_is_never_called_right():
     assert outcome.verdict(told) == "yes, by the oracle"
 
 
-async def test_an_answer_that_the_oracle_refused_is_not_called_unknown():
+async def test_an_answer_that_the_oracle_refused_is_not_called_unknown() -> None:
     out = await write("refine", "", "", refinements=1, oracle=never)
     assert out["verified"] is False
     assert outcome.verdict({**out, "task": "creative_writing"}) == "no, by the oracle"

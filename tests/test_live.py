@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from rich.cells import cell_len
@@ -21,6 +21,7 @@ from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.live import LiveScreen
 from thoughtgraph.cli.screen.live_state import STREAM, LiveState, channels
 from thoughtgraph.cli.screen.progress import Slot, slots_of
+from thoughtgraph.cli.text import wrapped
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.tree import Tree
 
@@ -62,7 +63,7 @@ def frame(watch: LiveState, width: int = 80, height: int = 24, events: Any = ())
     return captured.get().rstrip("\n").split("\n")
 
 
-def test_what_tells_little_or_everything_is_kept():
+def test_what_tells_little_or_everything_is_kept() -> None:
     same = ["It is the same sentence twice."] * 2
     assert distinct(same) == same
     equations = ["10 - 4 = 6 (left: 6 9 13)", "10 - 9 = 1 (left: 1 4 13)"]
@@ -70,6 +71,14 @@ def test_what_tells_little_or_everything_is_kept():
     assert distinct([]) == []
     prefix = ["Therefore the answer is seven", "Therefore the answer is"]
     assert distinct(prefix) == ["…is seven", "…is"], "a word is always left"
+
+
+@given(st.text(max_size=200), st.integers(3, 40), st.integers(1, 5))
+@settings(deadline=None)
+def test_lines_fit_whatever_stands_in_them(words: str, width: int, most: int) -> None:
+    lines = wrapped(words, width, most)
+    assert 1 <= len(lines) <= most
+    assert all(cell_len(line) <= width for line in lines)
 
 
 @st.composite
@@ -85,7 +94,9 @@ def trees(draw: st.DrawFn) -> Tree:
 
 @pytest.mark.ci
 @given(trees(), st.sampled_from([(80, 24), (40, 10), (20, 6), (200, 60)]))
-def test_a_frame_never_outgrows_the_terminal_whatever_models_write(tree, size):
+def test_a_frame_never_outgrows_the_terminal_whatever_models_write(
+    tree: Tree, size: tuple[int, int]
+) -> None:
     width, height = size
     newest = list(tree)[-1]
     watch = watching(tree, frontier=[newest], error="\x1b[2J")
@@ -96,7 +107,7 @@ def test_a_frame_never_outgrows_the_terminal_whatever_models_write(tree, size):
         assert text.line(row).strip() == " ".join(row.split()), "a control character got through"
 
 
-def test_a_frame_shows_marks_values_and_counts_what_it_hides():
+def test_a_frame_shows_marks_values_and_counts_what_it_hides() -> None:
     statuses = {1: "open", 3: "terminal"}
     tree = tree_of(
         *(
@@ -148,7 +159,7 @@ async def stream(
     return watch, told, (await graph.aget_state(config)).values
 
 
-async def test_a_search_is_told_in_order_and_its_backtracking_too():
+async def test_a_search_is_told_in_order_and_its_backtracking_too() -> None:
     _, told, _ = await stream("tot_bfs", breadth=1, n_evaluate=1)
     events = list(chain.from_iterable(told))
     assert [str(event) for event in events][:7] == [
@@ -168,7 +179,7 @@ async def test_a_search_is_told_in_order_and_its_backtracking_too():
 
 
 @pytest.mark.parametrize("parallel", [True, False])
-async def test_rollbacks_are_told_and_drawn_before_what_grows_from_them(parallel):
+async def test_rollbacks_are_told_and_drawn_before_what_grows_from_them(parallel: bool) -> None:
     watch, told, _ = await stream("rollback", mistaken, "gsm8k", parallel=parallel)
     for events in told:
         assert "backtracked" not in {event.kind for event in events} or not parallel
@@ -182,7 +193,7 @@ async def test_rollbacks_are_told_and_drawn_before_what_grows_from_them(parallel
     assert not any(event.about.startswith(tuple(grown)) for event in events[:first])
 
 
-def test_a_download_is_announced_and_may_be_declined(monkeypatch):
+def test_a_download_is_announced_and_may_be_declined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog, "whereabouts", lambda known: "remote")
     keyboard = io.StringIO("n\n")
     keyboard.isatty = lambda: True
@@ -202,7 +213,7 @@ def slot(prompt: int, cached: int, read: int, written: int, left: int) -> dict[s
     return {"id": 0, "is_processing": True, **known, "next_token": [next_token]}
 
 
-def test_a_report_of_llama_cpp_is_read_and_one_that_is_none_is_no_work():
+def test_a_report_of_llama_cpp_is_read_and_one_that_is_none_is_no_work() -> None:
     idle = {"id": 1, "is_processing": False}
     slots = [slot(464, 100, 128, 0, 300), slot(464, 0, 464, 9, 3), idle]
     assert slots_of(slots) == [Slot(228, 0, 300), Slot(464, 9, 12)]

@@ -179,7 +179,7 @@ LOADS = [
 
 
 @pytest.mark.parametrize("load", LOADS)
-def test_every_run_ends_and_leaves_nothing(load):
+def test_every_run_ends_and_leaves_nothing(load: Load) -> None:
     ends: Counter[str] = Counter()
     threads, open_before = set(threading.enumerate()), sockets()
     with FaultyServer(seed=7, timeout=load.timeout) as server:

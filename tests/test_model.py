@@ -1,13 +1,14 @@
 """The port, against a real server and against scripted models: samples, sharing, limits, loops."""
 
 from math import inf, nan
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from support.asking import ASK, ONCE, meter, numbered, port
-from support.fake_server import Fault, Seen
+from support.fake_server import FakeServer, Fault, Seen
 from support.scripted import ScriptedChat
 
 from thoughtgraph.errors import ReplayMiss
@@ -27,7 +28,9 @@ REPLY = numbered
         (128, 8, 20, [20, 12, 4]),
     ],
 )
-async def test_samples_take_as_few_requests_as_may_be(server, choices, most, n, sizes):
+async def test_samples_take_as_few_requests_as_may_be(
+    server: FakeServer, choices: int, most: int, n: int, sizes: list[int]
+) -> None:
     server.most_choices = most
     spent = meter(requests=1)
     texts = await port(server, choices=choices).sample(ASK, n=n, draw=Draw("p", "0"), meter=spent)
@@ -40,7 +43,9 @@ async def test_samples_take_as_few_requests_as_may_be(server, choices, most, n, 
 
 
 @pytest.mark.parametrize("status", [200, 400, 501])
-async def test_a_server_without_n_is_asked_singly_from_then_on(server, caplog, status):
+async def test_a_server_without_n_is_asked_singly_from_then_on(
+    server: FakeServer, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
     """It ignores the n of a request, or refuses it."""
     refuses = status != 200
     refusal = Fault(status, body='{"error": {"message": "Only one completion choice is allowed"}}')
@@ -59,7 +64,7 @@ async def test_a_server_without_n_is_asked_singly_from_then_on(server, caplog, s
     assert said == ["each sample is asked for alone"] * refuses
 
 
-async def test_a_model_without_n_and_usage_is_asked_once_for_each_sample():
+async def test_a_model_without_n_and_usage_is_asked_once_for_each_sample() -> None:
     model, spent = FakeListChatModel(responses=["1 times ", "2 times ", "3 times "]), meter()
     texts = await ChatPort(model).sample(ASK, n=3, draw=Draw("p", "7", 1, 10), meter=spent)
     assert sorted(texts) == ["1 times ", "2 times ", "3 times "]
@@ -86,8 +91,8 @@ NONE = [None, *(size(each, each) for each in (None, inf, nan, -5))]
     ids=lambda _: "",
 )
 async def test_sizes_are_as_told_but_for_the_absurd_and_llama_cpps_which_are_of_one_sample(
-    server, usage, fingerprint, counted
-):
+    server: FakeServer, usage: Any, fingerprint: Any, counted: tuple[int, int]
+) -> None:
     server.usage, server.fingerprint, spent = usage, fingerprint, meter()
     server.reply = lambda seen: ["y" * 24] * seen.n
     await port(server, retry=ONCE).sample([HumanMessage("x" * 400)], n=3, meter=spent)
@@ -96,7 +101,9 @@ async def test_sizes_are_as_told_but_for_the_absurd_and_llama_cpps_which_are_of_
 
 
 @pytest.mark.parametrize(("told", "counted"), [(900, 900), (2000, 1000), (None, 0), (-1, 0)])
-async def test_prompt_tokens_that_the_server_had_read_before_are_counted(server, told, counted):
+async def test_prompt_tokens_that_the_server_had_read_before_are_counted(
+    server: FakeServer, told: int | None, counted: int
+) -> None:
     spent = meter()
     server.usage = {**size(1000, 9), "prompt_tokens_details": {"cached_tokens": told}}
     await port(server).sample(ASK, n=1, meter=spent)
@@ -104,7 +111,9 @@ async def test_prompt_tokens_that_the_server_had_read_before_are_counted(server,
     assert (usage["prompt_tokens"], usage["cached_prompt_tokens"]) == (1000, counted)
 
 
-async def test_a_model_that_follows_the_seed_gets_one_for_each_draw_and_the_same_again(server):
+async def test_a_model_that_follows_the_seed_gets_one_for_each_draw_and_the_same_again(
+    server: FakeServer,
+) -> None:
     async def sent(seed: int, **settings: Any) -> list[Any]:
         asked = port(server, **settings)
         for draw in (Draw("p", "0"), Draw("p", "0", 1), Draw("p", "3")):
@@ -121,7 +130,7 @@ async def test_a_model_that_follows_the_seed_gets_one_for_each_draw_and_the_same
 # The scripted model that users have for their own tests.
 
 
-async def test_a_script_answers_by_role_and_by_call_and_keeps_what_it_saw():
+async def test_a_script_answers_by_role_and_by_call_and_keeps_what_it_saw() -> None:
     script: Any = {
         "generate": lambda call: [f"{call.draw.thought}.{k}" for k in range(call.n)],
         "vote": ["first", "second"],
@@ -140,7 +149,7 @@ async def test_a_script_answers_by_role_and_by_call_and_keeps_what_it_saw():
             await asked.sample(ASK, role=role, n=3)
 
 
-async def test_a_recording_replays_without_a_request(server, tmp_path):
+async def test_a_recording_replays_without_a_request(server: FakeServer, tmp_path: Path) -> None:
     server.reply = lambda seen: f"answer {seen.number}"
     file = tmp_path / "answers.sqlite"
 
@@ -169,7 +178,7 @@ async def test_a_recording_replays_without_a_request(server, tmp_path):
     assert len(server.seen) == 5, "a generation is asked for anew unless a replay is wanted"
 
 
-async def test_an_answer_that_cannot_be_kept_is_used(server, tmp_path):
+async def test_an_answer_that_cannot_be_kept_is_used(server: FakeServer, tmp_path: Path) -> None:
     cache = SqliteStore(tmp_path / "a.sqlite")
     asked, spent = port(server, cache=cache, replay="record"), meter()
 

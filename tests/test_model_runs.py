@@ -3,6 +3,8 @@
 import asyncio
 import json
 import logging
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,7 +50,9 @@ def has_one_sample_only(server: FakeServer) -> None:
 
 
 @pytest.mark.parametrize("trouble", [fails_often, has_one_sample_only])
-async def test_what_can_be_overcome_changes_no_tree(server, trouble):
+async def test_what_can_be_overcome_changes_no_tree(
+    server: FakeServer, trouble: Callable[[FakeServer], None]
+) -> None:
     smooth = await run(graph(server))
     server.seen.clear()
     trouble(server)
@@ -60,7 +64,9 @@ async def test_what_can_be_overcome_changes_no_tree(server, trouble):
 
 
 @pytest.mark.parametrize("limits", [{"limit_tokens": 1_000}, {"limit_dollars": 0.001}])
-async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(server, limits):
+async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(
+    server: FakeServer, limits: Any
+) -> None:
     cap, sizes = 3, list[int]()
 
     def reply(seen: Seen) -> str:
@@ -77,7 +83,9 @@ async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(server, l
     assert out["usage"]["dollars"] == pytest.approx(used / 1e6)
 
 
-async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(server):
+async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(
+    server: FakeServer,
+) -> None:
     alone = await run(graph(server))
     requests = len(server.seen)
     server.seen.clear()
@@ -92,7 +100,9 @@ async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(serv
     assert sum(out["usage"]["requests"] for out in outs) == len(server.seen) < 3 * requests
 
 
-async def test_a_key_reaches_its_server_and_nothing_else(server, tmp_path, caplog):
+async def test_a_key_reaches_its_server_and_nothing_else(
+    server: FakeServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     key = "tg-0123456789-secret"
     cache = SqliteStore(tmp_path / "a.sqlite")
     asked = ChatPort(server.chat(api_key=key), cache=cache, replay="record", retry=QUICK)

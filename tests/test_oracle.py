@@ -47,14 +47,14 @@ CALLABLES = (lambda answer: True, str.strip, compare, unasked, partial(compare, 
 
 
 @pytest.mark.parametrize("method", TOLD)
-def test_what_is_no_async_function_of_an_answer_is_refused_when_built(method):
+def test_what_is_no_async_function_of_an_answer_is_refused_when_built(method: str) -> None:
     for oracle in (*CALLABLES, "Paris"):
         with pytest.raises(tg.InputError, match=r"is no oracle; give an async function") as caught:
             searching(method, oracle)
         assert "\n" not in str(caught.value)
 
 
-async def test_it_is_refused_before_anything_is_spent_where_the_context_names_the_task():
+async def test_it_is_refused_before_anything_is_spent_where_the_context_names_the_task() -> None:
     model = ScriptedChat(reply=walker(5))
     graph = tg.build("refine", model=model, oracle=lambda answer: True)  # type: ignore[arg-type, return-value]
     with pytest.raises(tg.InputError, match="is no oracle"):
@@ -63,7 +63,7 @@ async def test_it_is_refused_before_anything_is_spent_where_the_context_names_th
 
 
 @pytest.mark.parametrize("method", sorted(set(registry.METHODS) - {*TOLD, *ELSEWHERE}))
-def test_a_method_that_asks_none_refuses_one(method):
+def test_a_method_that_asks_none_refuses_one(method: str) -> None:
     task = next(task for task in registry.TASKS if fit(method, task) == "")
     model = ScriptedChat(reply=lambda call: "")
     for oracle in (True, partial(compare, "b")):
@@ -72,7 +72,7 @@ def test_a_method_that_asks_none_refuses_one(method):
 
 
 @pytest.mark.parametrize("method", TOLD)
-async def test_only_a_clear_yes_to_an_answer_solves_the_search(method):
+async def test_only_a_clear_yes_to_an_answer_solves_the_search(method: str) -> None:
     for right in (partial(compare, "b"), Gold()):
         graph, _ = searching(method, right)
         out = await graph.ainvoke({"problem": "a"})
@@ -85,7 +85,7 @@ async def test_only_a_clear_yes_to_an_answer_solves_the_search(method):
 
 
 @pytest.mark.parametrize("method", ["refine", "reflexion", "adaptive"])
-async def test_the_exact_check_as_a_setting_is_the_oracle_that_it_stands_for(method):
+async def test_the_exact_check_as_a_setting_is_the_oracle_that_it_stands_for(method: str) -> None:
     outs = []
     for oracle, context in ((True, {}), (False, {"exact_check": True})):
         if method == "reflexion":
@@ -107,7 +107,7 @@ def guesses(call: Any) -> list[str]:
     return [right if first + at > 1 else wrong for at in range(call.n)]
 
 
-async def test_an_oracle_and_the_exact_check_are_not_given_together():
+async def test_an_oracle_and_the_exact_check_are_not_given_together() -> None:
     model = ScriptedChat(reply=guesses)
     graph = tg.build("refine", task="game24", model=model, oracle=partial(compare, "b"))
     with pytest.raises(tg.InputError, match="give one of them"):

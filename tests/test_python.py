@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command import Command
 from support.fake_server import FakeServer
 from support.players import add_up
 
@@ -27,7 +28,7 @@ def model(server: FakeServer) -> str:
     return server.specifier
 
 
-async def test_a_script_solves_with_one_call_and_a_running_loop_is_no_hindrance(model):
+async def test_a_script_solves_with_one_call_and_a_running_loop_is_no_hindrance(model: str) -> None:
     out = tg.solve("3 5 7 9", model=model, **GAME)
     assert (out["answer"], out["stop_reason"]) == ("3 + 5 + 7 + 9", "finished")
     assert out["settings"]["breadth"] == 1
@@ -44,7 +45,7 @@ async def test_a_script_solves_with_one_call_and_a_running_loop_is_no_hindrance(
     assert markup.unescape(inside) == page
 
 
-def test_the_method_is_chosen_as_the_command_chooses_it(model):
+def test_the_method_is_chosen_as_the_command_chooses_it(model: str) -> None:
     assert tg.solve("3 5 7 9", task="game24", model=model, breadth=1)["method"] == "tot_bfs"
     with pytest.raises(tg.UnknownName, match="did you mean 'game24'"):
         tg.solve("3 5 7 9", task="game25", model=model)
@@ -64,7 +65,7 @@ tg.solve("3 5 7 9", task="game24", model=ScriptedChat(reply=lambda _: "no", dela
 
 
 @pytest.mark.ci
-def test_ctrl_c_ends_a_call_at_once():
+def test_ctrl_c_ends_a_call_at_once() -> None:
     script = subprocess.Popen(
         [sys.executable, "-c", SLOW],
         cwd=Path(__file__).parent,
@@ -80,7 +81,9 @@ def test_ctrl_c_ends_a_call_at_once():
 
 
 @pytest.mark.usefixtures("own_environment")
-async def test_what_python_keeps_is_what_the_command_writes_and_views(model, command):
+async def test_what_python_keeps_is_what_the_command_writes_and_views(
+    model: str, command: Command
+) -> None:
     graph = tg.build("tot_bfs", task="game24", model=model)
     tg.save(await graph.ainvoke(PUZZLE, context={"breadth": 1}), "python.json")
     options = ["--task", "game24", "--model", model, "--set", "breadth=1", "--json", "command.json"]
@@ -99,7 +102,7 @@ async def test_what_python_keeps_is_what_the_command_writes_and_views(model, com
     assert Path("page.html").read_text() == Path("python.html").read_text()
 
 
-def test_what_is_no_result_is_not_kept(tmp_path):
+def test_what_is_no_result_is_not_kept(tmp_path: Path) -> None:
     for nothing in ({"answer": "7"}, {}, [1]):
         with pytest.raises(tg.InputError, match="no result"):
             tg.save(nothing, tmp_path / "x.json")  # type: ignore[arg-type]
@@ -120,7 +123,9 @@ MISPLACED: list[tuple[Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("given", "config", "why"), MISPLACED)
-async def test_a_setting_in_the_wrong_place_is_refused(given, config, why, model):
+async def test_a_setting_in_the_wrong_place_is_refused(
+    given: Any, config: Any, why: str, model: str
+) -> None:
     graph = tg.build("tot_bfs", task="game24", model=model)
     with pytest.raises(tg.InputError, match=why):
         await graph.ainvoke(given, config)
@@ -129,7 +134,7 @@ async def test_a_setting_in_the_wrong_place_is_refused(given, config, why, model
             pass
 
 
-async def test_a_wrong_call_is_answered_with_the_remedy(model):
+async def test_a_wrong_call_is_answered_with_the_remedy(model: str) -> None:
     graph = tg.build("tot_bfs", task="game24", model=model)
     with pytest.raises(tg.InputError, match=r"await graph.ainvoke.*runnable\(graph\).*solve\("):
         graph.invoke(PUZZLE)

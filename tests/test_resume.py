@@ -78,7 +78,9 @@ def undisturbed(command: Command, case: Case, *limit: str) -> list[str]:
 
 @pytest.mark.parametrize("low", [*few([4, 1], 1), pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", few(CASES, 1))
-def test_a_raised_limit_gives_the_run_that_had_it_from_the_start(command, method, low):
+def test_a_raised_limit_gives_the_run_that_had_it_from_the_start(
+    command: Command, method: str, low: int
+) -> None:
     case = CASES[method]
     whole = undisturbed(command, case, "requests=30")
     with FakeServer(case.reply) as fake:
@@ -112,7 +114,7 @@ RAISED = [
 
 
 @pytest.mark.parametrize("limits", few(RAISED, 1), ids=" to ".join)
-def test_every_limit_can_be_raised(command, limits):
+def test_every_limit_can_be_raised(command: Command, limits: tuple[str, str]) -> None:
     low, high = limits
     whole = undisturbed(command, BFS, high)
     with FakeServer(play) as fake:
@@ -124,7 +126,9 @@ def test_every_limit_can_be_raised(command, limits):
 
 
 @pytest.mark.ci
-def test_a_run_that_time_ended_goes_on_with_more_of_it(command, monkeypatch):
+def test_a_run_that_time_ended_goes_on_with_more_of_it(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = undisturbed(command, BFS)
     with FakeServer(play) as fake:
 
@@ -143,7 +147,7 @@ def test_a_run_that_time_ended_goes_on_with_more_of_it(command, monkeypatch):
     assert untimed("other.json") == untimed("one.json")
 
 
-def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command):
+def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command: Command) -> None:
     assert "no run was stopped" in command("solve", "--resume", "last")[2]
     whole = undisturbed(command, BFS)
     with FakeServer(play) as fake:
@@ -167,7 +171,9 @@ def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command):
         assert command("view", named)[1] == f"wrote {run}.html (1 search tree)\n"
 
 
-def test_a_file_for_the_result_is_kept_by_resume(command, tmp_path, monkeypatch):
+def test_a_file_for_the_result_is_kept_by_resume(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "there").mkdir()
     with FakeServer(play) as fake:
         case = Case([*BFS.arguments, "--html", "a.html"], play)
@@ -181,7 +187,7 @@ def test_a_file_for_the_result_is_kept_by_resume(command, tmp_path, monkeypatch)
     assert not list(Path().iterdir()) and "a.html" in out
 
 
-def test_what_is_kept_of_a_run_can_be_dropped(command):
+def test_what_is_kept_of_a_run_can_be_dropped(command: Command) -> None:
     with FakeServer(play) as fake:
         runs = [run_id(solve(command, fake, BFS, "requests=2", file="x.json")) for _ in range(3)]
         first, second, third = runs

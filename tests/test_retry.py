@@ -47,7 +47,7 @@ LASTING = {
 
 
 @pytest.mark.parametrize("status", LASTING)
-async def test_lasting_refusals_are_not_tried_again(server, status):
+async def test_lasting_refusals_are_not_tried_again(server: FakeServer, status: int) -> None:
     used_up = status == 429  # a quota that is used up is no rate limit
     error = {"message": "why\n\nnot", "code": "insufficient_quota" if used_up else None}
     server.fault = lambda seen: Fault(status, body=json.dumps({"error": error}))
@@ -61,7 +61,7 @@ async def test_lasting_refusals_are_not_tried_again(server, status):
 
 
 @pytest.mark.parametrize("kind", [KeyError, TypeError, RuntimeError])
-async def test_mistakes_of_a_program_pass_unchanged(kind):
+async def test_mistakes_of_a_program_pass_unchanged(kind: type[Exception]) -> None:
     def reply(call: Any) -> str:
         raise mistake
 
@@ -82,21 +82,21 @@ TOLD: dict[int | None, list[dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("status", TOLD)
-def test_what_an_error_inside_an_answer_says_is_its_status(status):
+def test_what_an_error_inside_an_answer_says_is_its_status(status: int | None) -> None:
     for told in TOLD[status]:
         streamed = RuntimeError("in a stream")
         streamed.body = told  # type: ignore[attr-defined]
         assert status_of(ValueError(told)) == status_of(streamed) == status, told
 
 
-async def test_a_completion_that_an_error_ended_is_asked_for_again(server):
+async def test_a_completion_that_an_error_ended_is_asked_for_again(server: FakeServer) -> None:
     server.reply = lambda seen: [f"{seen.number}.{k}" for k in range(seen.n)]
     server.finishes = lambda seen, k: "error" if seen.number == 0 and k == 1 else "stop"
     assert await port(server).sample(ASK, n=3) == ["0.0", "0.2", "1.0"]
     assert [seen.n for seen in server.seen] == [3, 1], "what is whole is kept"
 
 
-async def test_it_gives_up_in_time_after_waits_that_grow(server, clock):
+async def test_it_gives_up_in_time_after_waits_that_grow(server: FakeServer, clock: Clock) -> None:
     server.fault = lambda seen: Fault(500)
     with pytest.raises(ModelError, match=r"HTTP 500 after \d+ attempts in (1[0-9.]+|20.0) s"):
         await port(server, retry=Retry(20.0, first_wait=0.5, longest_wait=3.0)).sample(ASK)
@@ -112,8 +112,8 @@ async def test_it_gives_up_in_time_after_waits_that_grow(server, clock):
 
 @pytest.mark.parametrize(("wait", "attempts"), [("25", 2), ("31", 1)])
 async def test_the_endpoint_says_how_long_to_wait_unless_it_is_too_long(
-    server, clock, wait, attempts
-):
+    server: FakeServer, clock: Clock, wait: str, attempts: int
+) -> None:
     refusal = Fault(429, headers={"Retry-After": wait})
     server.fault = lambda seen: refusal if seen.number == 0 else OK
     if attempts > 1:
@@ -124,7 +124,7 @@ async def test_the_endpoint_says_how_long_to_wait_unless_it_is_too_long(
     assert clock.slept == [float(wait)] * (attempts - 1)
 
 
-async def test_a_server_that_is_not_there_is_told_at_once_and_given_up_soon(clock):
+async def test_a_server_that_is_not_there_is_told_at_once_and_given_up_soon(clock: Clock) -> None:
     with FakeServer() as gone:
         pass
     told: list[str] = []
@@ -141,7 +141,7 @@ def after(wait: str) -> float:
     return retry_after(error)
 
 
-def test_retry_after_is_read_in_both_forms():
+def test_retry_after_is_read_in_both_forms() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(hours=9), usegmt=True)
     past = format_datetime(datetime.now(UTC) - timedelta(hours=9), usegmt=True)
     assert after("7") == 7
@@ -151,7 +151,7 @@ def test_retry_after_is_read_in_both_forms():
         assert after(nonsense) == 0
 
 
-def test_no_key_and_no_terminal_code_reach_the_message():
+def test_no_key_and_no_terminal_code_reach_the_message() -> None:
     key = "sk-secret-0123456789"
     # One of the keys lies across the place where a long message is cut.
     error = ValueError(f"bad key {key} \x1b[31m\x00 " + "y" * 162 + key + "z" * 1_000)

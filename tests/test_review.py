@@ -39,7 +39,7 @@ def asked(out: dict[str, Any]) -> dict[str, Any]:
     return dict(out["__interrupt__"][0].value)
 
 
-async def test_the_run_pauses_with_the_candidates_and_goes_on_with_those_kept():
+async def test_the_run_pauses_with_the_candidates_and_goes_on_with_those_kept() -> None:
     graph, out = await begin()
     question = asked(out)
     assert question["review"] == "select" and question["problem"] == "leaf"
@@ -54,7 +54,7 @@ async def test_the_run_pauses_with_the_candidates_and_goes_on_with_those_kept():
     assert out["tree"]["1"]["note"].endswith("dropped by hand: let us see")
 
 
-async def test_a_new_value_decides_and_a_new_thought_is_judged():
+async def test_a_new_value_decides_and_a_new_thought_is_judged() -> None:
     graph, _ = await begin()
     out = await say(graph, {"values": {"2": 99}})
     assert {t["parent"] for t in asked(out)["thoughts"]} == {"2"}
@@ -64,7 +64,7 @@ async def test_a_new_value_decides_and_a_new_thought_is_judged():
     assert (added["parent"], added["text"], added["value"]) == ("2", "x", 0.0)
 
 
-async def test_a_chat_front_end_that_knows_langchains_reviews_can_show_and_answer_one():
+async def test_a_chat_front_end_that_knows_langchains_reviews_can_show_and_answer_one() -> None:
     graph, out = await begin()
     shown = asked(out)
     request = TypeAdapter(HITLRequest).validate_python(shown)
@@ -110,7 +110,7 @@ NONSENSE = [
 ]
 
 
-async def test_a_reply_that_makes_no_sense_is_asked_for_again():
+async def test_a_reply_that_makes_no_sense_is_asked_for_again() -> None:
     graph, _ = await begin()
     before = (await graph.aget_state(THREAD)).values
     for reply in NONSENSE:
@@ -123,13 +123,13 @@ async def test_a_reply_that_makes_no_sense_is_asked_for_again():
 
 
 @pytest.mark.parametrize("reply", [{"answer": 7}, {"answer": "a", "accept": True}, []], ids=str)
-async def test_an_answer_of_the_wrong_form_is_asked_for_again(reply):
+async def test_an_answer_of_the_wrong_form_is_asked_for_again(reply: Any) -> None:
     graph, _ = await begin("answer")
     assert asked(await say(graph, reply))["error"]
     assert (await say(graph, {"answer": None}))["answer"] is None
 
 
-async def test_an_answer_is_accepted_or_replaced():
+async def test_an_answer_is_accepted_or_replaced() -> None:
     graph, out = await begin("answer")
     assert asked(out)["answer"] == "leaf"
     out = await say(graph, {"accept": True, "note": "good"})
@@ -166,7 +166,7 @@ def chooses(tree: tg.Tree) -> bool:
 
 
 @pytest.mark.parametrize("method", few(CHOOSING, 6))
-async def test_who_accepts_everything_gets_the_search_and_who_drops_it_ends_it(method):
+async def test_who_accepts_everything_gets_the_search_and_who_drops_it_ends_it(method: str) -> None:
     alone, _, sent = await search(method, "off", lambda question: {}, 25)
     out, pauses, asked_for = await search(method, "select", lambda question: ACCEPT, 25)
     assert bool(pauses) == chooses(out["tree"])
@@ -185,12 +185,12 @@ async def test_who_accepts_everything_gets_the_search_and_who_drops_it_ends_it(m
 
 
 @pytest.mark.parametrize("method", few(CASES, 6))
-async def test_every_answer_can_be_reviewed(method):
+async def test_every_answer_can_be_reviewed(method: str) -> None:
     out, pauses, _ = await search(method, "answer", lambda question: {"answer": "mine"}, 10)
     assert (out["answer"], pauses) == ("mine", 1)
 
 
-async def test_without_a_checkpointer_it_is_refused_before_anything_is_spent():
+async def test_without_a_checkpointer_it_is_refused_before_anything_is_spent() -> None:
     case = CASES["tot_bfs"]
     graph, model = built(case, "tot_bfs", checkpointer=None)
     with pytest.raises(tg.InputError, match="a checkpointer must keep"):
@@ -200,7 +200,7 @@ async def test_without_a_checkpointer_it_is_refused_before_anything_is_spent():
         await search("chain", "select", lambda question: ACCEPT, 25)
 
 
-async def test_a_plan_that_is_kept_ends_the_search_all_the_same():
+async def test_a_plan_that_is_kept_ends_the_search_all_the_same() -> None:
     case = CASES["tomt_tot"]._replace(reply=lambda call: "+1\n+1\nend")
     graph, _ = built(case, "tomt_tot")
     context: Any = {**case.context, "review": "select", "limit_requests": 9}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.command import Command
 from support.fake_server import FakeServer
 from support.players import add_up
 
@@ -27,14 +28,14 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def test_json_goes_to_standard_output_alone(command):
+def test_json_goes_to_standard_output_alone(command: Command) -> None:
     code, out, err = command("solve", PUZZLE, *GAME, "--json", "-")
     assert code == 0
     assert json.loads(out)["answer"] == "3 + 5 + 7 + 9"
     assert "asked" in err and "answer:" in err
 
 
-def test_quiet_prints_the_answer_alone(command):
+def test_quiet_prints_the_answer_alone(command: Command) -> None:
     assert command("solve", PUZZLE, *GAME, "--quiet") == (0, "3 + 5 + 7 + 9\n", "")
     _, out, err = command("solve", PUZZLE, *GAME, "-q", "--json", "-")
     assert json.loads(out)["problem"] == PUZZLE and not err
@@ -42,7 +43,9 @@ def test_quiet_prints_the_answer_alone(command):
     assert (code, out) == (1, "")
 
 
-def test_the_problem_may_come_from_standard_input(command, monkeypatch):
+def test_the_problem_may_come_from_standard_input(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{PUZZLE}\n".encode())))
     assert command("solve", "-", *GAME, "--quiet")[1] == "3 + 5 + 7 + 9\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe")))
@@ -50,7 +53,9 @@ def test_the_problem_may_come_from_standard_input(command, monkeypatch):
     assert code == 2 and err == "error: standard input is no text; it must be UTF-8\n"
 
 
-def test_a_page_is_opened_where_it_is_asked_for(command, monkeypatch):
+def test_a_page_is_opened_where_it_is_asked_for(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
     command("solve", PUZZLE, *GAME, "--json", "run.json")
@@ -61,7 +66,7 @@ def test_a_page_is_opened_where_it_is_asked_for(command, monkeypatch):
     assert "open file://" in command("view", "run.json", "--open")[1]
 
 
-def test_the_page_of_a_benchmark_shows_what_was_asked(command):
+def test_the_page_of_a_benchmark_shows_what_was_asked(command: Command) -> None:
     told = ["-t", "game24", "-m", "io", "--problems", "1:1", "-o", "r"]
     assert command("bench", *told)[0] == 0
     [run] = payload(view.read("r"))["runs"]

@@ -5,11 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from langchain_core.tools import tool
 from support.command import Command
 from support.fake_server import FakeServer, Seen
 from support.pages_script import PAGES, QUESTION, read, told
 from support.pools import few
+from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, WikiProxy
+
+import thoughtgraph as tg
+from thoughtgraph.tools.costs import Priced
 
 LINES = [
     {"title": title, "sentences": [f"{part.rstrip('.')}." for part in text.split(". ")]}
@@ -123,3 +128,18 @@ def test_a_wiki_that_cannot_be_used_is_told_before_the_model_is_asked(kind, reme
     with WikiProxy(lambda query: {}) as wiki:
         wiki.fail(FAULTS[kind][0])
         refused(solve("--set", f"corpus={wiki.url}"), model, remedy)
+
+
+async def test_a_tool_of_ones_own_works_beside_the_tasks_and_is_paid(pages):
+    @tool
+    def birthplace(name: str) -> str:
+        """Tells where a person was born."""
+        return f"{name} was born in Bonn."
+
+    lines = iter(["Who?\nAction 1: birthplace[Beethoven]", "So.\nAction 2: Finish[Bonn]"])
+    model = ScriptedChat(reply=lambda call: next(lines))
+    graph = tg.build("react", task="hotpotqa", model=model, tools=[Priced(birthplace, cost=2.5)])
+    out = await graph.ainvoke({"problem": QUESTION}, context={"corpus": str(pages)})
+    assert "birthplace[name]: Tells where a person was born." in model.seen[0].prompt
+    assert told(model.seen[1].prompt) == ["Beethoven was born in Bonn."]
+    assert (out["answer"], out["usage"]["tool_cost"]) == ("Bonn", 2.5)

@@ -17,7 +17,7 @@ KNOWN = {"made", "called", "judged", "checked", "pruned", "rolled_back", "propag
 KNOWN |= {"selected", "backtracked", "ended"}
 
 
-async def test_the_tree_comes_with_the_last_state_alone():
+async def test_the_tree_comes_with_the_last_state_alone() -> None:
     graph = tg.build("tot_bfs", task=Spelling(), model=speller(), checkpointer=InMemorySaver())
     for _ in range(2):  # what an earlier search on the thread found is gone
         states = [state async for state in graph.astream(LEAF, THREAD, stream_mode="values")]
@@ -73,7 +73,7 @@ def check(events: list[Any], out: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("method", CASES)
-async def test_events_tell_every_thought_and_outputs_carry_their_answers(method):
+async def test_events_tell_every_thought_and_outputs_carry_their_answers(method: str) -> None:
     check(*await told(CASES[method], method, limit_requests=30))
     # The steps of the tests' own chains never end in an answer.
     draw = partial(published, method, "gsm8k") if method == "chain" else partial(own, method)
@@ -82,7 +82,7 @@ async def test_events_tell_every_thought_and_outputs_carry_their_answers(method)
     assert sum(chosen), "a script that finds nothing shows nothing"
 
 
-async def test_a_run_whose_model_fails_tells_how_it_ended_and_raises():
+async def test_a_run_whose_model_fails_tells_how_it_ended_and_raises() -> None:
     def broken(call: Any) -> str:
         raise ConnectionError("gone")
 

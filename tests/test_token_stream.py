@@ -38,7 +38,7 @@ def tree(out: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("retries", [0, 1])
-async def test_a_streamed_run_is_one_that_is_not(server, retries):
+async def test_a_streamed_run_is_one_that_is_not(server: FakeServer, retries: int) -> None:
     """A stream without a finish reason is a failed attempt."""
     whole = await smooth(server)
     server.finishes = lambda seen, index: None if seen.number < retries else "stop"
@@ -52,7 +52,7 @@ async def test_a_streamed_run_is_one_that_is_not(server, retries):
     assert asked == wanted, "no stream carries several samples"
 
 
-async def test_who_refuses_to_tell_a_streams_size_is_asked_without(server):
+async def test_who_refuses_to_tell_a_streams_size_is_asked_without(server: FakeServer) -> None:
     whole = await smooth(server)
     server.fault = lambda seen: REFUSED if "stream_options" in seen.body else OK
     messages, out = await streamed(graph(server.specifier))
@@ -60,7 +60,7 @@ async def test_who_refuses_to_tell_a_streams_size_is_asked_without(server):
     assert len(server.seen) == out["usage"]["requests"] + 1
 
 
-async def test_a_model_without_streams_is_sent_none(server):
+async def test_a_model_without_streams_is_sent_none(server: FakeServer) -> None:
     whole = await smooth(server)
     _, out = await streamed(graph(server.chat(disable_streaming=True)))
     assert tree(out) == tree(whole)
@@ -68,7 +68,9 @@ async def test_a_model_without_streams_is_sent_none(server):
 
 
 @pytest.mark.parametrize(("code", "final"), [(402, True), (429, False)])
-async def test_an_error_inside_a_stream_is_read_by_its_code(server, code, final):
+async def test_an_error_inside_a_stream_is_read_by_its_code(
+    server: FakeServer, code: int, final: bool
+) -> None:
     failure = {"error": {"message": "why not", "code": code}}
     server.events = lambda chunks: [failure] if len(server.seen) == 1 else chunks
     _, out = await streamed(graph(server.specifier), on_error="report")
@@ -85,7 +87,9 @@ no choice."""
 
 
 @pytest.mark.parametrize("told", SIZES, ids=lambda _: "")
-async def test_the_size_of_a_stream_is_the_largest_that_it_tells(server, told):
+async def test_the_size_of_a_stream_is_the_largest_that_it_tells(
+    server: FakeServer, told: list[tuple[int, int] | None]
+) -> None:
     def events(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         rest = {k: v for k, v in chunks[0].items() if k not in ("choices", "usage")}
         parts = [{"content": word} for word in ("The answer ", "is ", "42")] + [{}]

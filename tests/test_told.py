@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 from uuid import uuid4
@@ -35,7 +36,7 @@ class Trace(AsyncCallbackHandler):
         self.tools.append(told["metadata"])
 
 
-async def test_each_call_of_a_model_says_what_it_is_about():
+async def test_each_call_of_a_model_says_what_it_is_about() -> None:
     trace = Trace()
     graph = tg.build("tot_bfs", task=Spelling(), model=speller())
     config: Any = {"callbacks": [trace], "run_name": "mine", "tags": ["nightly"]}
@@ -58,7 +59,7 @@ async def price_list(product: str) -> str:
     return "20 users"
 
 
-async def test_so_does_each_call_of_a_tool(tmp_path):
+async def test_so_does_each_call_of_a_tool(tmp_path: Path) -> None:
     corpus = tmp_path / "pages.jsonl"
     corpus.write_text(json.dumps({"title": "Milan", "text": "A city."}))
 
@@ -79,7 +80,7 @@ async def test_so_does_each_call_of_a_tool(tmp_path):
 
 
 @pytest.mark.parametrize("most", [1_000, 1])
-async def test_traces_count_the_tokens_that_a_run_says_it_spent(most):
+async def test_traces_count_the_tokens_that_a_run_says_it_spent(most: int) -> None:
     smith = Mock(spec=Client, tracing_queue=None)
     with FakeServer() as server:
         server.most_choices = most
@@ -110,7 +111,9 @@ def lines(caplog: pytest.LogCaptureFixture, run: str) -> list[str]:
     return [each.getMessage().partition(": ")[2] for each in own]
 
 
-async def test_two_searches_side_by_side_are_told_apart(server, caplog):
+async def test_two_searches_side_by_side_are_told_apart(
+    server: FakeServer, caplog: pytest.LogCaptureFixture
+) -> None:
     running = graph(server, checkpointer=InMemorySaver())
     ids = [uuid4() for _ in WORDS]
 
@@ -140,7 +143,9 @@ async def test_two_searches_side_by_side_are_told_apart(server, caplog):
     assert len({out["run"] for out in outs}) == 2
 
 
-async def test_retries_limits_and_failures_are_lines_without_requests_at_info(server, caplog):
+async def test_retries_limits_and_failures_are_lines_without_requests_at_info(
+    server: FakeServer, caplog: pytest.LogCaptureFixture
+) -> None:
     server.fault = lambda seen: Fault(503) if seen.number == 1 else Fault()
     with caplog.at_level(logging.INFO, "thoughtgraph"):
         out = await graph(server).ainvoke({"problem": "leaf"}, context={"limit_requests": 3})
@@ -155,7 +160,9 @@ async def test_retries_limits_and_failures_are_lines_without_requests_at_info(se
     assert last.startswith("ended: error, without an answer, ")
 
 
-async def test_no_key_is_logged_and_texts_only_where_the_user_asks_for_them_by_name(server, caplog):
+async def test_no_key_is_logged_and_texts_only_where_the_user_asks_for_them_by_name(
+    server: FakeServer, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.DEBUG, "thoughtgraph.prompts"):
         out = await graph(server).ainvoke({"problem": "leaf"})
     own = [each for each in caplog.records if each.name == "thoughtgraph.prompts"]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,9 @@ UNLIMITED = {f"{GROUPS}work/box/memory.max": "max\n", f"{GROUPS}work/box/memory.
         ({**GROUPED, **UNLIMITED}, 4096 * MB),
     ],
 )
-def test_a_container_allows_no_more_than_its_groups(tmp_path, files, free):
+def test_a_container_allows_no_more_than_its_groups(
+    tmp_path: Path, files: dict[str, str], free: int | None
+) -> None:
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
@@ -111,7 +114,7 @@ def refused(*words: str) -> Iterator[pytest.ExceptionInfo[ModelUnavailable]]:
 
 
 @pytest.mark.parametrize("content", [b"\0" * 4000, b"", b"\0" * 9000])
-def test_a_corrupted_slice_is_refused(site, cache, content):
+def test_a_corrupted_slice_is_refused(site: Path, cache: Path, content: bytes) -> None:
     slice_of(site, 1).write_bytes(content)
     with refused("SHA-256", "Fake-1B", "installed packages", "uv sync --reinstall"):
         obtain(FAKE, cache)
@@ -119,7 +122,7 @@ def test_a_corrupted_slice_is_refused(site, cache, content):
 
 
 @pytest.mark.parametrize("at", range(4))
-def test_an_interrupted_assembly_leaves_nothing(site, cache, at):
+def test_an_interrupted_assembly_leaves_nothing(site: Path, cache: Path, at: int) -> None:
     with pytest.raises(KeyboardInterrupt):
         obtain(FAKE, cache, progress=Told(stop_at=at))
     assert left(cache) == set()
@@ -128,7 +131,7 @@ def test_an_interrupted_assembly_leaves_nothing(site, cache, at):
     assert left(cache) == {"fake.gguf"}
 
 
-def test_what_cannot_be_is_named_with_a_remedy(site, cache, tmp_path):
+def test_what_cannot_be_is_named_with_a_remedy(site: Path, cache: Path, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with refused("taken", "THOUGHTGRAPH_CACHE", "Not a directory"):
         obtain(FAKE, tmp_path / "taken" / "cache")
@@ -141,7 +144,7 @@ def test_what_cannot_be_is_named_with_a_remedy(site, cache, tmp_path):
         obtain(replace(FAKE, size=1 << 60), cache)
 
 
-def test_nothing_is_downloaded_unasked(cache):
+def test_nothing_is_downloaded_unasked(cache: Path) -> None:
     with publisher() as (url, ranges):
         remote = replace(FAKE, url=url)
         with refused("unasked", "thoughtgraph demo", "local:smollm2"):
@@ -161,7 +164,9 @@ def test_nothing_is_downloaded_unasked(cache):
         (3000, {"honours_range": False}, ["bytes=3000-"]),
     ],
 )
-def test_a_download_that_broke_off_is_continued(cache, have, server, asked):
+def test_a_download_that_broke_off_is_continued(
+    cache: Path, have: int, server: Any, asked: list[str | None]
+) -> None:
     cache.mkdir(parents=True)
     (cache / "fake.gguf.part").write_bytes(CONTENT[:have])
     told = Told()
@@ -182,7 +187,9 @@ def test_a_download_that_broke_off_is_continued(cache, have, server, asked):
         (CONTENT * 2, ("something else",)),
     ],
 )
-def test_a_wrong_download_is_refused_and_not_kept(cache, content, words):
+def test_a_wrong_download_is_refused_and_not_kept(
+    cache: Path, content: bytes, words: tuple[str, ...]
+) -> None:
     with publisher(content=content) as (url, _), refused(*words):
         obtain(replace(FAKE, url=url), cache, progress=Told())
     assert not (cache / "fake.gguf").exists()
