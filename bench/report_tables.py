@@ -5,7 +5,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import combinations, groupby
 from math import isnan
 from operator import attrgetter
 from typing import NamedTuple
@@ -190,6 +190,19 @@ def as_csv(lines: Sequence[Entry]) -> str:
                 entry.unread(),
             ]
         )
+    return out.getvalue()
+
+
+def pairs_csv(made: Sequence[Section]) -> str:
+    """Returns each pair of lines of a table as CSV: the first's score less the second's."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["table", "first", "second", "problems", "difference", "low", "high", "p"])
+    for section in made:
+        for first, second in combinations(section.lines, 2):
+            if both := compared(first, second):
+                figures = both.problems, both.difference, *both.interval, both.p
+                writer.writerow([section.heading, first.name, second.name, *figures])
     return out.getvalue()
 
 

@@ -88,6 +88,7 @@ def _write(
     contents = {
         "report.md": text.lines(tables.markdown(made) + published),
         "report.csv": tables.as_csv(lines),
+        "pairs.csv": tables.pairs_csv(made),
         "report.html": page(made, TREES if trees else ""),
     }
     for name, content in contents.items():

@@ -51,6 +51,9 @@ def test_a_report_agrees_with_hand_computation(command: Command) -> None:
     told, _, numbers = line.partition(",0.3006")
     assert told == "game24,,m,,tot_bfs,{},False,4,4,0.75"
     assert numbers.endswith(",0.75,2.0,3.0,150.0,10.0,0.5,1.0,0.0,1.5")
+    _, pair = Path("page/pairs.csv").read_text().splitlines()
+    # The second alone is right on two of four: as likely as two heads in a row, or two tails.
+    assert pair.startswith('"game24, m",cot,tot_bfs,4,-0.5,') and pair.endswith(",0.5")
     assert "</html>" in Path("page/report.html").read_text()
 
 
