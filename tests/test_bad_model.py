@@ -186,7 +186,10 @@ async def test_a_thread_whose_model_failed_goes_on_where_it_stood(server: FakeSe
     out = await running.ainvoke(None, thread)
     paid = len(server.seen) - asked
     assert paid == out["usage"]["requests"] - 4, "what was answered is not asked again"
-    assert out["answer"] and not out["error"]
+    other: Any = {"configurable": {"thread_id": "2"}}
+    whole = await running.ainvoke(PROBLEM, other, context=SMALL["tot_bfs"])  # type: ignore[arg-type]
+    texts = [[thought["text"] for thought in each["tree"].values()] for each in (out, whole)]
+    assert (out["answer"], out["error"]) == (whole["answer"], "") and texts[0] == texts[1]
 
 
 @pytest.mark.parametrize("on_error", ["raise", "report"])

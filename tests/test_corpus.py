@@ -58,6 +58,13 @@ def test_equal_searches_at_the_same_time_ask_once(fails, recorded, clock, monkey
     assert len(asked) == 1
 
 
+def test_a_file_that_is_no_store_of_answers_is_refused_in_one_line(recorded):
+    recorded.write_text("no database, whatever it is called" * 100)
+    with pytest.raises(InputError, match=r"name another file.*THOUGHTGRAPH_CACHE") as caught:
+        WikiCache(recorded, "record")
+    assert "\n" not in str(caught.value)
+
+
 def test_answers_are_used_for_a_day_and_recordings_for_good(recorded, clock):
     asked = itertools.count(1)
     caches = [WikiCache(recorded, how) for how in ("fresh", "keep", "record", "replay")]

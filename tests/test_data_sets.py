@@ -101,6 +101,9 @@ def test_an_address_is_fixed(each: DataSet) -> None:
     if host in ("raw.githubusercontent.com", "huggingface.co"):
         assert re.search(r"/[0-9a-f]{40}/", each.address), "a branch changes"
     assert each.address.startswith("https://") or each.sha256, "anybody could change it"
+    assert (each.size is None) == (each.sha256 is None)
+    assert len(set(each.member_files.values())) == len(each.members)
+    assert bool(each.members) == bool(each.archive)
     assert each.sha256 is None or re.fullmatch(r"[0-9a-f]{64}", each.sha256)
     assert each.size is None or each.size > 1_000, "a pointer of git-lfs is smaller"
     assert each.task in registry.TASKS and "/" not in each.file

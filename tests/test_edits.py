@@ -203,6 +203,7 @@ NONSENSE: list[Any] = [
     {"thoughts": {"3": {"parent": "77", "text": "x"}}},
     {"thoughts": {"4": {"parent": "0", "text": "x"}}},
     {"thoughts": {"1": {"value": float("nan")}}},
+    {"thoughts": {"1": {"value": 1.1e9}}},
     {"thoughts": {"1": {"value": True}}},
     {"thoughts": {"1": {"parent": "2"}}},
     {"thoughts": {"1": {"note": "x" * 5_000}}},

@@ -80,6 +80,12 @@ async def test_answer_checks_are_limited():
     assert (out["answer"], out["stop_reason"]) == ("2", "budget")
 
 
+async def test_without_the_answer_evaluator_the_first_answer_ends_the_search():
+    steps = {str(k): [f"s>Finish[{k}]"] for k in range(9)}
+    out, _ = await search(scripted(steps, "a,b"), n_generate=1, answer_evaluator=False)
+    assert (out["answer"], out["stop_reason"]) == ("1", "finished")
+
+
 async def test_a_search_begins_at_what_there_is():
     """All entities are impossible, or there is none, or they are not asked for."""
     impossible = dict.fromkeys(("begin_at_a", "begin_at_b"), "impossible")

@@ -178,7 +178,7 @@ async def test_who_waits_asks_when_the_asker_is_stopped_and_nothing_stays_taken(
     queued = asyncio.create_task(asked.sample(ASK, n=2, scope="another", meter=watch))
     waiters = [asyncio.create_task(asked.sample(ASK)) for _ in range(4)]
     await asyncio.sleep(0)
-    assert shared["requests"] == 2
+    assert shared["requests"] == 2, "reserved: the asker's, and that of the one in the queue"
     server.fault = lambda seen: Fault()
     stopped = (asker, queued, waiters[0])
     for task in stopped:
@@ -188,7 +188,7 @@ async def test_who_waits_asks_when_the_asker_is_stopped_and_nothing_stays_taken(
     assert all(isinstance(result, asyncio.CancelledError) for result in results[:3])
     assert results[3:] == [["text 0"]] * 3
     assert len(server.seen) == 2
-    assert shared["requests"] == 0
+    assert shared["requests"] == 0, "nothing stays reserved"
 
 
 async def test_a_failure_stops_what_is_still_queued(server: FakeServer) -> None:

@@ -141,10 +141,19 @@ def after(wait: str) -> float:
     return retry_after(error)
 
 
+@pytest.mark.parametrize("status", [408, 429, 529])
+async def test_passing_refusals_are_tried_again(
+    server: FakeServer, clock: Clock, status: int
+) -> None:
+    server.fault = lambda seen: Fault(status) if seen.number < 2 else OK
+    assert await port(server).sample(ASK) == ["fine"]
+    assert (len(server.seen), len(clock.slept)) == (3, 2)
+
+
 def test_retry_after_is_read_in_both_forms() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(hours=9), usegmt=True)
     past = format_datetime(datetime.now(UTC) - timedelta(hours=9), usegmt=True)
-    assert after("7") == 7
+    assert (after("7"), after("2.5")) == (7, 2.5)
     assert 8.5 * 3600 < after(soon) <= 9 * 3600
     assert after(past) == retry_after(ValueError()) == 0
     for nonsense in ("", "soon", "-3", "nan"):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.tools.scenes.scene import Scene
@@ -177,6 +178,8 @@ async def test_what_tools_return_is_taken_by_others(tools: Mapping[str, BaseTool
     assert called("sum", "two", 3) == 5
 
 
-def test_tools_take_what_the_style_of_the_scene_needs() -> None:
+def test_tools_are_described_for_a_model() -> None:
+    for tool in (*scene_tools(ROOM), *scene_tools(SOLIDS, "paper")):
+        assert convert_to_openai_tool(tool)["function"]["parameters"]["required"]
     solid = {tool.name: tool for tool in scene_tools(SOLIDS, "paper")}["query_color"]
     assert solid.invoke({"object": [1]}) == "brown"

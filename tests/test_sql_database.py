@@ -260,6 +260,7 @@ async def test_nothing_waits_for_a_query_and_those_that_wait_are_not_late() -> N
 async def test_tools_of_a_database_are_langchain_tools(tmp_path: Path) -> None:
     database = open_database(str(made(tmp_path / "t.db", SCRIPTS["speaking"])))
     tools = {each.tool.name: each.tool for each in sql_tools(database)}
+    assert {each.tool.name: each.cost for each in sql_tools(database)}["sample_rows"] == 0.5
     assert tools["list_tables"].invoke({}) == "t"
     assert tools["describe_table"].invoke({"table": '"T"'}).startswith("CREATE TABLE t ( a, b")
     assert "there is t" in tools["sample_rows"].invoke({"table": "tt"})

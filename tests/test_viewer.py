@@ -1,5 +1,6 @@
 """The page that shows a search, and pictures of scenes."""
 
+import json
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 
@@ -37,6 +38,13 @@ def test_no_object_hides_another() -> None:
     alone = Scene.from_json({**ROOM.to_json(), "relationships": {"left": [[]] * 4}})
     groups = ElementTree.fromstring(svg(alone)).findall(f"{SVG}g")
     assert len({group.get("transform") for group in groups}) == 4
+
+
+def test_the_data_in_a_page_is_json_whatever_a_thought_says() -> None:
+    results = [stored(small(text="</script>&amp;<!--\u2028"))]
+    block = page(results).partition('<script id="data" type="application/json">')[2]
+    data = json.loads(block.partition("</script>")[0])
+    assert data == json.loads(json.dumps(payload(results)))
 
 
 class Document(HTMLParser):

@@ -122,7 +122,9 @@ def test_a_corrupted_slice_is_refused(site: Path, cache: Path, content: bytes) -
 
 
 @pytest.mark.parametrize("at", range(4))
-def test_an_interrupted_assembly_leaves_nothing(site: Path, cache: Path, at: int) -> None:
+def test_an_interrupted_assembly_leaves_nothing_and_a_killed_one_begins_anew(
+    site: Path, cache: Path, at: int
+) -> None:
     with pytest.raises(KeyboardInterrupt):
         obtain(FAKE, cache, progress=Told(stop_at=at))
     assert left(cache) == set()
