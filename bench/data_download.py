@@ -39,8 +39,7 @@ _DAMAGED = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
     *(EOFError, ValueError, OverflowError, NotImplementedError, RuntimeError, OSError),
 )
-"""What the two libraries raise of a damaged archive, or of one that is encrypted; of a full disk
-too."""
+"""What is raised of an archive that is damaged or encrypted, and of a full disk."""
 
 
 class Fetched(NamedTuple):
@@ -205,7 +204,7 @@ def unpack(wanted: DataSet, archive: Path, made: Path) -> None:
         kind(members=list(wanted.members), extract_dir="unpacked")(str(archive), "download", None)
     except _DAMAGED as error:
         why = getattr(error, "strerror", None) or type(error).__name__
-        raise DataUnavailable(f"the archive cannot be read ({why})") from error
+        raise DataUnavailable(f"the archive cannot be unpacked ({why})") from error
     for member, name in wanted.member_files.items():
         content = archive.parent / "unpacked" / member
         if not content.is_file() or content.is_symlink():

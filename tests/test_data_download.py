@@ -162,7 +162,7 @@ def test_an_archive_that_lacks_a_member_or_is_too_large_or_none_leaves_nothing(
             return refused(archived(home.address, kind), tmp_path)
 
     assert f"no '{CLEVR[1]}'" in why(packed_as(kind, {CLEVR[0]: b"q"}))
-    assert "cannot be read" in why(b"<html>sign in first</html>" * 50)
+    assert "cannot be unpacked" in why(b"<html>sign in first</html>" * 50)
     monkeypatch.setattr(data_download, "LARGEST", 1 << 10)
     monkeypatch.setattr(data_download, "CHUNK", 1 << 10)
     assert "more than 1,024 bytes" in why(b"x" * 2_049, announced=None)
