@@ -20,7 +20,7 @@ TIMES: Mapping[Figure, float] = {
     **dict.fromkeys(("tokens", "prompt tokens", "completion tokens"), 1),
     **dict.fromkeys(("coherence", "mean coherence"), 10),
 }
-"""By what figures are shown that are no percentages; scores are between 0 and 1."""
+"""Factors by which figures other than percentages are shown; scores are between 0 and 1."""
 _PERCENT = 100.0
 
 

@@ -233,12 +233,12 @@ def _shared(entry: Entry, lines: Sequence[Entry]) -> dict[str, Any]:
     A setting that no other line has is its own. So is one whose default another line has, where a
     summary does not tell it.
     """
-    beside = [each for each in lines if each.table == entry.table]
+    others = [each for each in lines if each.table == entry.table]
 
     def agreed(name: str) -> bool:
-        if any(_hides(each, name) for each in beside):
+        if any(_hides(each, name) for each in others):
             return False
-        settings = [each.rows[0]["settings"] for each in beside]
+        settings = [each.rows[0]["settings"] for each in others]
         values = [each[name] for each in settings if name in each]
         return len(values) > 1 and all(value == values[0] for value in values)
 

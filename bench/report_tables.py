@@ -51,8 +51,8 @@ def _section(heading: str, lines: Sequence[Entry], budgets: bool) -> Section:
     rows = [cells(entry, lines) for entry in lines]
     own = [without_empty("", list(rows[0]), [[*row.values()] for row in rows])]
     own += method_tables(lines)
-    if beside := [_equal_cost(each) for each in beside_votes(lines)]:
-        own.append(Table(EQUAL_TITLE, EQUAL, beside))
+    if equal := [_equal_cost(each) for each in beside_votes(lines)]:
+        own.append(Table(EQUAL_TITLE, EQUAL, equal))
     known = [*budget_scores(lines)] if budgets else []
     return Section(heading, in_short(lines), lines, [*own, *(each.table for each in known)], known)
 

@@ -37,7 +37,7 @@ KILLED = "was stopped or killed, or is running"
 FINISHED = "finished"
 ALL = "all"
 RESULT = "result.json"
-MOST = 20
+MOST_FINISHED = 20
 """How many finished runs are kept, the latest (ours)."""
 LONGEST_SHOWN = 60
 """Letters of a problem that are shown."""
@@ -145,12 +145,12 @@ class Runs:
         return None
 
     def finish(self, run: str) -> None:
-        """Drops what a finished run would be resumed by, and the oldest runs beyond `MOST`."""
+        """Drops what a finished run is resumed by, and the oldest runs beyond `MOST_FINISHED`."""
         self.update(run, why=FINISHED, limit="")
         for file in (self.checkpoints(run), self.answers(run)):
             forget(file)
         done = [each.run for each in self.all() if each.why == FINISHED]
-        for old in done[MOST:]:
+        for old in done[MOST_FINISHED:]:
             self.drop(old)
 
     def update(self, run: str, **changes: Any) -> None:

@@ -28,7 +28,7 @@ from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.usage import Limits, reached_limit
 
 AGAIN = ("seconds", "retries")
-"""What of a run's usage is not spent again when it begins anew with what it was answered."""
+"""Usage that a rerun from stored answers does not spend again."""
 GRACE = 5.0
 """Seconds that a stopped search waits for the running superstep to end (ours)."""
 

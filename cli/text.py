@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-MOST = 2_000
+LONGEST_TEXT = 2_000
 """Characters of one line that are looked at; a terminal shows fewer."""
 UNSHOWN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that move the cursor, reorder the line or have no width of their own."""
@@ -19,7 +19,7 @@ _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 def line(text: object) -> str:
     """Returns any text as one line that a terminal shows as it is."""
-    composed = _VARIATION.sub("", unicodedata.normalize("NFC", str(text)[:MOST]))
+    composed = _VARIATION.sub("", unicodedata.normalize("NFC", str(text)[:LONGEST_TEXT]))
     shown = (" " if unicodedata.category(char) in UNSHOWN else char for char in composed)
     return " ".join("".join(shown).split())
 
@@ -37,7 +37,7 @@ def short(text: object, most: int) -> str:
 
 def flat(text: object) -> str:
     """Returns several lines, each of which means something, as one."""
-    return "; ".join(part for part in str(text)[:MOST].split("\n") if part.strip())
+    return "; ".join(part for part in str(text)[:LONGEST_TEXT].split("\n") if part.strip())
 
 
 def headline(problem: str) -> str:

@@ -133,8 +133,8 @@ def view(path: str, out: str, *, browse: bool = False) -> None:
     """Writes the page of a result file, of all results in a folder, or of a run, or to `out`."""
     source = Path(expanduser(path))
     kept = None if source.exists() else Runs().result(path)
-    beside = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
-    target = out or (f"{kept.parent.name}.html" if kept else str(beside))
+    usual = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
+    target = out or (f"{kept.parent.name}.html" if kept else str(usual))
     results_shown = read(str(kept or path))
     results.check_writable(target)
     results.write(target, page(results_shown))

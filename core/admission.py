@@ -85,8 +85,8 @@ def missing_capabilities(
         oracle: Whether the method is told if an answer is right.
         exact: Whether the task's exact check is to tell it.
     """
-    needed = registry.settings(method).of(settings).needs(oracle=oracle)
-    return [each for each in [*needed, *[Checks] * exact] if not isinstance(task, each)]
+    capabilities = registry.settings(method).of(settings).needs(oracle=oracle)
+    return [each for each in [*capabilities, *[Checks] * exact] if not isinstance(task, each)]
 
 
 def _remedy(

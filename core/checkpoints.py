@@ -25,7 +25,7 @@ from thoughtgraph.errors import ThoughtgraphError
 PATIENCE = 30.0
 """Seconds to wait for another process that is writing (ours)."""
 MARK = "+names1"
-"""Ends the type of a compressed value. Other `NAMES` need another mark, or old values are lost."""
+"""Suffix that marks compressed values. Other `NAMES` need another one, or old values are lost."""
 NAMES = """
 __input__ act analyse ask branch:to:act branch:to:analyse branch:to:call_tool branch:to:check
 branch:to:propagate branch:to:reflect branch:to:rollback call_tool check propagate reflect rollback
@@ -53,7 +53,7 @@ DICTIONARY = b"".join(bytes([0xA0 | len(name)]) + name.encode() for name in NAME
 class CompressingSerializer(JsonPlusSerializer):
     """LangGraph's serializer, whose values are deflated where that makes them shorter.
 
-    What LangGraph's own serializer wrote is read too, so a thread can be gone on with. LangGraph's
+    What LangGraph's own serializer wrote is read too, so older threads can be resumed. LangGraph's
     serializer does not read what this one compressed.
     """
 
@@ -65,7 +65,7 @@ class CompressingSerializer(JsonPlusSerializer):
         return (kind + MARK, short) if len(short) < len(data) else (kind, data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """Returns the value of a type and bytes, be they compressed or not."""
+        """Returns the value of a type and bytes, whether compressed or not."""
         kind, kept = data
         if kind.endswith(MARK):
             kept = zlib.decompressobj(zdict=DICTIONARY).decompress(kept)

@@ -20,6 +20,7 @@ from thoughtgraph.tree import (
     grow,
     merge_thoughts,
 )
+from thoughtgraph.tree_check import misgrown
 
 BELOW = "below a thought that was pruned by hand"
 EDITABLE = ("status", "value", "note")
@@ -46,13 +47,39 @@ def fold_writes(tree: Tree, writes: Sequence[Any], method: MethodEntry, *, trust
     """
     by_nodes: list[Tree] = []
     for write in writes:
-        if isinstance(write, list):
+        if isinstance(write, list) and trusted:
             by_nodes += write
+        elif isinstance(write, list):  # a client of a server can send what looks like a node's
+            tree = _checked_write(tree, write)
         else:
             # An edit is checked against the tree with all that nodes wrote before it.
             tree, by_nodes = merge_thoughts(tree, by_nodes), []
             tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
     return merge_thoughts(tree, by_nodes)
+
+
+def _checked_write(tree: Tree, write: Sequence[Any]) -> Tree:
+    """Returns the tree with what a node wrote, or a client in its name.
+
+    Raises:
+        InputError: It is nothing that a node writes.
+    """
+    if not all(isinstance(part, dict) and _is_tree(part) for part in write):
+        raise InputError('an edit of the tree is an object: {"3": {"status": "pruned"}}')
+    grown = merge_thoughts(tree, write)
+    if fault := misgrown(grown, [key for part in write for key in part]):
+        raise InputError(f"{fault}; edit the tree as an object of thoughts by id")
+    return grown
+
+
+def _is_tree(part: Mapping[Any, Any]) -> bool:
+    """Returns whether each key has fields, and what merges by name has names."""
+    return all(
+        isinstance(key, str)
+        and isinstance(new, dict)
+        and all(isinstance(new.get(name, {}), dict) for name in ("usage", "verdicts"))
+        for key, new in part.items()
+    )
 
 
 def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool) -> Tree:
@@ -86,6 +113,8 @@ def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool
             new[key] = thought
         elif change := _change(key, tree[key], thought, method, editable):
             changes[key] = change
+            if change.get("status") == "open":
+                _check_reach(tree, key, tree[key]["depth"], method)
     changes |= _below(tree, changes)
     last = next(reversed(tree))
     if method.stands and changes.get(last, {}).get("status") == "pruned":
@@ -148,6 +177,7 @@ def _addition(tree: Tree, key: str, fields: Mapping[str, Any], method: MethodEnt
             f"thought {key} cannot follow thought {_quoted(parent)}, which does not exist; name "
             "a thought of the tree as its parent"
         )
+    _check_reach(tree, key, tree[parent]["depth"] + 1, method)
     if tree[parent]["status"] in ("pruned", "terminal"):
         raise InputError(f"thought {parent} is {tree[parent]['status']}; nothing can follow it")
     if not isinstance(text, str) or not text.strip() or len(text) > TEXT_LIMIT:
@@ -185,6 +215,16 @@ def _admit(method: MethodEntry, edit: Edit, refusal: str) -> None:
     if edit not in method.edits:
         able = sorted(each.id for each in METHODS.values() if edit in each.edits)
         raise InputError(f"{method.id} {refusal}; {', '.join(able)} do")
+
+
+def _check_reach(tree: Tree, key: str, depth: int, method: MethodEntry) -> None:
+    """Refuses to open or add a thought where the method does not look any more."""
+    deepest = max(thought["depth"] for thought in tree.values())
+    if method.reach is not None and depth <= deepest - method.reach:
+        raise InputError(
+            f"{method.id} has left the level of thought {key}; it looks at depth {deepest - 1} and "
+            f"{deepest}"
+        )
 
 
 def _quoted(refused: object) -> str:

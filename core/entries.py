@@ -56,6 +56,8 @@ class MethodEntry(Entry):
     """What a person may do to its thoughts besides dropping and remarking: `add` where they are
     texts that anybody can write, `open` where it comes back to what it left, `value` where it
     chooses by values."""
+    reach: int | None = None
+    """How many levels of the tree, from the deepest up, it still looks at; None: all."""
     stands: bool = False
     """Whether it goes on from its youngest thought alone: that one cannot be dropped."""
 
@@ -121,6 +123,7 @@ METHODS = Entries(
             "tot:TotBfsSettings",
             requests="1 + breadth * (steps - 1), and 1 per step (vote) or per new state (value)",
             edits=("add", "open", "value"),
+            reach=2,
         ),
         MethodEntry(
             "tot_dfs",
@@ -266,7 +269,7 @@ METHODS = Entries(
         MethodEntry(
             "fgdip",
             "depth first by tool calls, warned by siblings and rejected answers",
-            "for questions whose answer is spread over several pages, where money is no matter",
+            "for questions whose answer is spread over several pages, where cost does not matter",
             _FGDIP,
             "feedback_guided:FGDIP",
             "acting:FgdipSettings",

@@ -127,9 +127,9 @@ class Run:
             self.policy.admit(self.settings, settings)
 
     def effective_settings(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the effective settings of a run that was given some.
+        """Returns the effective settings of a run.
 
-        Settings of tools are refused where the task has none, unless their value holds anyway.
+        Refuses settings of tools where the task has none; values equal to the default are ignored.
         Which settings a prompt depends on is declared nowhere, so none of these is refused.
 
         Raises:

@@ -177,7 +177,7 @@ _NESTED = ("usage", "verdicts")
 
 
 def merge_thoughts(tree: Tree, writes: Sequence[Mapping[str, Thought]]) -> Tree:
-    """Folds partial thoughts into a tree; the reducer of the `tree` channel.
+    """Folds partial thoughts into a tree: what the reducer of the channel `thoughts` does.
 
     A write maps ids to the fields that change; `usage` and `verdicts` merge one level deeper. The
     function is pure and batching-invariant, as LangGraph's `DeltaChannel` demands: folding two

@@ -1,12 +1,12 @@
 """Whether what was read from a file is a search tree."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from thoughtgraph.tree import ROOT, Thought, Tree
+from thoughtgraph.tree import ROOT, Status, Thought, Tree
 
 ALWAYS = ("id", "parent", "depth", "status", "text")
 """Fields that every thought has."""
@@ -22,9 +22,14 @@ def damage(tree: object) -> str:
     return misgrown(whole)
 
 
-def misgrown(tree: Tree) -> str:
-    """Returns what keeps thoughts from having grown from a root, parents first; or nothing."""
-    return next(_faults(tree), "")
+def misgrown(tree: Tree, among: Collection[str] | None = None) -> str:
+    """Returns what keeps thoughts from having grown from a root, parents first; or nothing.
+
+    Args:
+        tree: The tree.
+        among: The thoughts that are looked at; None: all.
+    """
+    return next(_faults(tree, tree if among is None else among), "")
 
 
 @cache
@@ -32,15 +37,18 @@ def _adapter() -> TypeAdapter[dict[str, Thought]]:
     return TypeAdapter(dict[str, Thought])
 
 
-def _faults(tree: Tree) -> Iterator[str]:
+def _faults(tree: Tree, among: Collection[str]) -> Iterator[str]:
     if ROOT not in tree:
         yield "the tree has no root" if tree else "the tree is empty"
-    for key, thought in tree.items():
+    for key in among:
+        thought = tree[key]
         missing = [name for name in ALWAYS if name not in thought]
         if missing:
             yield f"thought {key!r} has no {missing[0]}"
         elif thought["id"] != key or not (key.isascii() and key.isdecimal()):
             yield f"thought {key!r} has the id {thought['id']!r}"
+        elif thought["status"] not in get_args(Status) or not isinstance(thought["text"], str):
+            yield f"thought {key!r} has a status or a text that no thought has"
         elif lost := next((name for name in _named(thought) if name not in tree), None):
             yield f"thought {key!r} speaks of {lost!r}, which is not there"
         elif wrong := _misplaced(tree, thought):

@@ -99,7 +99,7 @@ class Call(NamedTuple):
     """What the events `asked` and `answered` say of it."""
     make: Callable[[Meter], Awaitable[Mapping[str, Any]]]
     """Makes the call and returns what is kept of it."""
-    needed: bool = True
+    required: bool = True
     """Whether the search ends where it fails for good."""
 
 

@@ -33,7 +33,7 @@ Candidates = Callable[[Any], Sequence[str]]
 """From the state to the ids of the thoughts that a person is shown."""
 SHOWN = ("id", "parent", "depth", "text", "action", "observation", "value", "answer", "note")
 """What a person is shown of a thought."""
-MOST = 100
+MOST_SHOWN = 100
 """Thoughts that a person is shown at once, those of highest value (ours)."""
 BY_HAND = "by hand"
 SELECT_FORM = {
@@ -96,7 +96,7 @@ def _asks(state: Mapping[str, Any], kind: str) -> bool:
 def _choice(step: Step, state: SearchState, keys: Sequence[str]) -> Tree:
     """Returns what a person changes of the tree."""
     tree = state["thoughts"]
-    best = sorted(keys, key=lambda key: -tree[key].get("value", 0.0))[:MOST]
+    best = sorted(keys, key=lambda key: -tree[key].get("value", 0.0))[:MOST_SHOWN]
     shown = [{k: v for k, v in tree[key].items() if k in SHOWN} for key in keys if key in best]
 
     def read(reply: Mapping[str, Any]) -> Tree:

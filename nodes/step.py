@@ -102,7 +102,7 @@ class Step:
                 _check_length(ask.question.prompt)
             told = {"id": ask.about, "role": ask.role, "expansion": ask.expansion}
             request = partial(self._completions, ask)
-            calls.append(Call(MODEL, ask.name, told, request, needed=not ask.ahead))
+            calls.append(Call(MODEL, ask.name, told, request, required=not ask.ahead))
         answers = []
         for ask, kept in zip(sent, await self.call(calls), strict=True):
             if kept is None or (ask.ahead and kept["error"]):
@@ -195,14 +195,15 @@ class Step:
         except (BudgetSpent, ModelError) as error:
             self._refused |= bool(ledger.error)
             why = meter.error or (str(error) if isinstance(error, ModelError) else "")
-            self._spend(ledger, meter.usage(), why if call.needed else "", fresh=True)
+            self._spend(ledger, meter.usage(), why if call.required else "", fresh=True)
             return None
         if kept["name"] != call.name:
             return kept
-        if not fresh and kept["error"] and call.needed and raises(self.state):
+        if not fresh and kept["error"] and call.required and raises(self.state):
             self._spend(ledger, kept["usage"], "", fresh=False)
             return {**kept, "name": ""}  # the run goes on: it asks for what failed
-        self._spend(ledger, kept["usage"], kept["error"] if call.needed else "", fresh=bool(fresh))
+        failure = kept["error"] if call.required else ""
+        self._spend(ledger, kept["usage"], failure, fresh=bool(fresh))
         if not fresh:  # it counts beside those that are made now
             spent: Mapping[str, Any] = kept["usage"]
             for name in SHARED:
@@ -268,7 +269,7 @@ class Step:
             prices=self._prices,
             step=int(self._config["metadata"]["langgraph_step"]),
             siblings=ledger.spent,
-            needed=call.needed,
+            required=call.required,
             tell=lambda cause: self._write({"event": RETRY, "reason": cause}),
         )
 

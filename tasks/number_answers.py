@@ -28,15 +28,15 @@ _SEVERAL = re.compile(
 def marked_number(text: str, where: Where) -> str | None:
     """Returns the stated number (a result, or in bold), else the last one."""
     text = _REMARK.sub(r"\1", plain(text))
-    beside = where == "header" and (not text.startswith("\n") or "\n" not in text.strip())
-    text = text.strip().partition("\n\n")[0] if beside else text
+    same_line = where == "header" and (not text.startswith("\n") or "\n" not in text.strip())
+    text = text.strip().partition("\n\n")[0] if same_line else text
     sentence = SENTENCE_END.split(first_line(text))[0]
     opening = _CLAUSE.split(sentence)[0]
     short = number(tidy(opening)) is not None and len(opening.split()) <= 3
-    begins = beside and "=" not in sentence and _BEGINNING.match(sentence)
+    begins = same_line and "=" not in sentence and _BEGINNING.match(sentence)
     if where in ("sentence", "box") or short or begins:
         return _stated(sentence)
-    if not beside or not _DIGIT.search(text):
+    if not same_line or not _DIGIT.search(text):
         return (numbers_in(text) or [None])[-1]
     bold = [each for each in _BOLD.findall(text) if number(tidy(each)) is not None]
     values = set(numbers_in(bold[0] if len(bold) == 1 else text.rpartition("=")[2]))

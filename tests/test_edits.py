@@ -18,6 +18,7 @@ from thoughtgraph.building import Graph
 from thoughtgraph.edits import BELOW
 from thoughtgraph.graphs.tot_bfs import frontier
 from thoughtgraph.nodes.families.depth_first import levels, next_state
+from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.tree import PERSON, Tree, grow, merge_thoughts, root
 
 LIMITS = {"limit_requests": 40, "limit_thoughts": 60}
@@ -279,3 +280,29 @@ def test_a_thought_added_to_a_level_is_tried_beside_its_siblings() -> None:
     tree = merge_thoughts(tree, [grow(tree, "0", [own])])
     stack = [[thought["id"] for thought in level] for level in levels(tree)]
     assert stack == [["4", "5"], ["1", "2", "3", "6"]]
+
+
+def test_a_thought_opened_in_a_level_that_was_left_is_visited() -> None:
+    tree: Tree = {"0": root()}
+    for parent, texts in (("0", "ab"), ("1", "cd"), ("2", "e")):
+        tree = merge_thoughts(tree, [grow(tree, parent, [{"text": each} for each in texts])])
+    visits = {"1": {"visit": 0, "status": "expanded"}, "3": {"visit": 1, "status": "pruned"}}
+    visits |= {"2": {"visit": 2, "status": "expanded"}, "5": {"visit": 3, "status": "pruned"}}
+    settings = TotDfsSettings(max_per_state=1).model_dump()
+    state: Any = {"thoughts": merge_thoughts(tree, [cast("Tree", visits)]), "step": 4}
+    assert next_state({**state, "settings": settings}) == ""
+    opened = merge_thoughts(state["thoughts"], [{"4": {"status": "open", "pruned_by": ""}}])
+    assert next_state({**state, "thoughts": opened, "settings": settings}) == "4"
+
+
+async def test_what_a_level_by_level_search_has_left_is_not_opened_in_vain() -> None:
+    graph, _ = built(CASES["tot_bfs"], "tot_bfs")
+    await until(graph, "tot_bfs", "select")
+    await graph.ainvoke(None, THREAD, interrupt_after=["evaluate"])
+    await graph.ainvoke(None, THREAD, interrupt_after=["select"])
+    await graph.ainvoke(None, THREAD, interrupt_after=["evaluate"])
+    tree = (await graph.aget_state(THREAD)).values["thoughts"]
+    first = next(key for key, t in tree.items() if (t["depth"], t["status"]) == (1, "pruned"))
+    for wanted in ({first: {"status": "open"}}, {str(len(tree)): {"parent": "0", "text": "x"}}):
+        with pytest.raises(tg.InputError, match="tot_bfs has left the level of thought"):
+            await edit(graph, "evaluate", wanted)

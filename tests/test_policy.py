@@ -17,8 +17,13 @@ import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.context import resolve_settings
 from thoughtgraph.llm.retry import Retry
+from thoughtgraph.nodes.families.informed import propagated
+from thoughtgraph.nodes.families.rollback_paths import experiences
 from thoughtgraph.policy import LONGEST_TEXT, Policy, operators
 from thoughtgraph.settings import Settings
+from thoughtgraph.settings.acting import ItotDStarLiteSettings
+from thoughtgraph.settings.rollback import RollbackSettings
+from thoughtgraph.tree import root
 
 PUZZLE = "2 4 7 11"
 RAISE = {"on_error": "raise"}
@@ -296,6 +301,43 @@ async def test_parents_in_a_circle_hang_nothing(server: FakeServer) -> None:
     ring = {**tree, first: {**tree[first], "parent": first}}
     with pytest.raises(tg.InputError, match="go round in a circle"):
         await graph.ainvoke(Command(update={"thoughts": {"__overwrite__": ring}}), THREAD)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        ["x"],
+        [{"1": {"status": "bogus"}}],
+        [{"1": {"parent": "1"}}],
+        [{"1": {"text": 5}}],
+        [{"1": {"usage": 3}}],
+        [{"99": {"text": "x"}}],
+        [{"1": 3}],
+    ],
+)
+async def test_what_looks_like_a_nodes_write_is_checked_too(server: FakeServer, write: Any) -> None:
+    graph = served("tot_bfs", server)
+    await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["select"])
+    before = (await graph.aget_state(THREAD)).values["thoughts"]
+    with pytest.raises(tg.InputError) as refused:
+        await graph.aupdate_state(THREAD, {"thoughts": write}, as_node="select")
+    assert "\n" not in str(refused.value)
+    assert (await graph.aget_state(THREAD)).values["thoughts"] == before
+
+
+def test_ancestors_and_rollbacks_in_a_circle_hang_nothing() -> None:
+    ring: Any = {
+        "0": root(),
+        "1": {"id": "1", "parent": "2", "depth": 1, "cost": 1.5, "caused_by": "2"},
+        "2": {"id": "2", "parent": "1", "depth": 2, "cost": 2.0, "caused_by": "1", "failed": True},
+    }
+    ring["2"]["rollback"] = {"to": "3", "step": 1}
+    told: Any = {"thoughts": ring}
+    told["settings"] = ItotDStarLiteSettings(sibling_base="snapshot").model_dump()
+    with pytest.raises(tg.InputError, match="round in a circle"):
+        propagated(told, {"2": 0.5})
+    with pytest.raises(tg.InputError, match="round in a circle"):
+        experiences(ring, RollbackSettings(), "1", "2")
 
 
 CHANGES: list[dict[Any, Any]] = [

@@ -188,7 +188,7 @@ def with_costs(own: Sequence[Priced], extra: object, costs: Mapping[str, Cost]) 
 
 
 def _checked_tools(extra: object) -> list[Priced]:
-    # One tool alone may be gone through as well, field by field.
+    # A single tool is iterable too, field by field.
     if isinstance(extra, str) or not isinstance(extra, Sequence):
         kind = type(extra).__name__
         raise InputError(f"a {kind} is no list of tools; give tools=[…], each a LangChain tool")

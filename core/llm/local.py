@@ -127,10 +127,10 @@ def _check(path: Path) -> None:
         raise ModelUnavailable(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     if magic != MAGIC:
         raise ModelUnavailable(f"{str(path)!r} is no GGUF file; give one that llama.cpp can load")
-    free, needed = free_memory(), int(MARGIN * size) + BASE_BYTES
-    if free is not None and free < needed:
+    free, required = free_memory(), int(MARGIN * size) + BASE_BYTES
+    if free is not None and free < required:
         raise ModelUnavailable(
-            f"{path.name} needs {needed >> 20} MB of memory and {free >> 20} MB are free; close "
+            f"{path.name} needs {required >> 20} MB of memory and {free >> 20} MB are free; close "
             "something or choose a smaller model such as local:smollm2"
         )
 

@@ -43,7 +43,7 @@ class Meter:
         step: Number of the running superstep.
         siblings: What the nodes of this superstep have spent in it, shared and changed by their
             meters, so that a limit holds for all of them together.
-        needed: Whether a request that fails for good ends the search; else those beside it go on.
+        required: Whether a request that fails for good ends the search; else those beside it go on.
         tell: Is told, in one line, why an attempt failed that is repeated.
     """
 
@@ -52,7 +52,7 @@ class Meter:
     prices: Mapping[str, Sequence[float] | None] = field(default_factory=dict)
     step: int = 0
     siblings: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    needed: bool = True
+    required: bool = True
     tell: Callable[[str], None] = lambda cause: None
     error: str = ""
     """Why a request of this node run failed for good, in one line; empty while none has."""
@@ -136,9 +136,9 @@ class Meter:
             raise OutOfTime("the limit on seconds is reached") from None
 
     def fail(self, error: str) -> None:
-        """Notes a request that failed for good; if it was needed, no more are sent beside it."""
+        """Notes a request that failed for good; if it was required, no more are sent beside it."""
         self.error = self.error or error
-        if self.needed:
+        if self.required:
             self.siblings["failed"] += 1
 
     @contextmanager
@@ -191,8 +191,8 @@ class Meter:
     def _now(self) -> Usage:
         """Returns what the search has spent so far, as far as limits speak of it."""
         before = cast("Mapping[str, float]", self.before)
-        beside = {name: (before.get(name) or 0) + self.siblings[name] for name in SHARED}
-        now = cast("Usage", {**before, **beside})
+        shared = {name: (before.get(name) or 0) + self.siblings[name] for name in SHARED}
+        now = cast("Usage", {**before, **shared})
         now["seconds"] = self.before.get("seconds", 0.0) + time.time() - self._begin
         return now
 

@@ -211,12 +211,12 @@ class Settings(BaseModel):
             oracle: Whether the method is told if an answer is right; else, where it has to know,
                 the task must be able to judge.
         """
-        needed = list(self.capabilities)
+        capabilities = list(self.capabilities)
         for name, mark in self.marked(Needs).items():
             protocol = mark.protocols.get(getattr(self, name))
             if protocol and not (oracle and mark.untold):
-                needed.append(protocol)
-        return needed
+                capabilities.append(protocol)
+        return capabilities
 
     @property
     def limits(self) -> Limits:

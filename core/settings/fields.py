@@ -32,9 +32,9 @@ Examples = Annotated[
 Review = Annotated[
     Literal["off", "select", "answer"],
     Field(
-        description="Pause for a person: select, wherever thoughts are chosen (he keeps, drops, "
-        "adds, revalues); answer, before the search ends (he accepts or replaces it). The run "
-        "needs a checkpointer (ours: off)."
+        description="Pause for a person: select, wherever thoughts are chosen (to keep, drop, add "
+        "or revalue them); answer, before the search ends (to accept or replace it). The run needs "
+        "a checkpointer (ours: off)."
     ),
 ]
 

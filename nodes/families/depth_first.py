@@ -79,7 +79,8 @@ def next_state(state: SearchState) -> str:
     for level in levels(tree):
         if keys := candidates(state, level):
             return keys[0]
-    return next((t["id"] for t in _reopened(state, [tree[key] for key in living(tree)])), "")
+    left = [tree[key] for key in living(tree)]
+    return next((t["id"] for t in (*_reopened(state, left), *_by_hand(state, left))), "")
 
 
 def judged(state: SearchState) -> list[str]:
@@ -108,6 +109,14 @@ def visited(thoughts: Iterable[Thought]) -> list[Thought]:
 def _may_go_on(state: SearchState, thought: Thought) -> bool:
     limit = TotDfsSettings.of(state["settings"]).limit_depth
     return thought["status"] == "open" and (limit is None or thought["depth"] < limit)
+
+
+def _by_hand(state: SearchState, thoughts: Iterable[Thought]) -> Iterator[Thought]:
+    """Yields the states that a person opened or added where the search had not visited them."""
+    for thought in thoughts:
+        by_person = thought.get("pruned_by") == "" or _is_added(thought)
+        if by_person and "visit" not in thought and _may_go_on(state, thought):
+            yield thought
 
 
 def _reopened(state: SearchState, thoughts: Iterable[Thought]) -> Iterator[Thought]:

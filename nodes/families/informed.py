@@ -8,7 +8,7 @@ from thoughtgraph.nodes.actions import awaits_tool, toolbox
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import Propagation, Raise, Thought, Tree, living
+from thoughtgraph.tree import ROOT, Propagation, Raise, Thought, Tree, living, path_to
 
 ROOT_VALUE = 5.0
 """V of the root, for when it is open again (unpublished; ours)."""
@@ -128,8 +128,10 @@ def propagated(state: SearchState, steps: Mapping[str, float]) -> Tree:
 def _raise_ancestors(tree: Tree, costs: dict[str, float], key: str, amount: float) -> list[Raise]:
     """Raises in `costs` who is cheaper than what lies below it, up from a failed thought."""
     raised: list[Raise] = []
-    while (parent := tree[key]["parent"]) is not None and costs[parent] < costs[key]:
-        before, key = costs[parent], parent
-        costs[key] = before + amount
-        raised.append(Raise(thought=key, before=before, after=costs[key]))
+    for thought in reversed(path_to(tree, key)):
+        parent = thought["parent"] or ROOT
+        if costs[parent] >= costs[thought["id"]]:
+            break
+        before, costs[parent] = costs[parent], costs[parent] + amount
+        raised.append(Raise(thought=parent, before=before, after=costs[parent]))
     return raised

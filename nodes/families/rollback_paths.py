@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from heapq import heappop, heappush
 
+from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.tally import answers_of, ballots_of
 from thoughtgraph.outcome import Vote
 from thoughtgraph.settings.rollback import RollbackSettings
@@ -86,8 +87,11 @@ def experiences(tree: Tree, settings: RollbackSettings, key: str, source: str | 
         return []
     tries: list[str] = []
     if source is not None:
-        to, at = tree[source]["rollback"]["to"], source
+        to, at, passed = tree[source]["rollback"]["to"], source, set[str]()
         while at not in (to, ROOT):
+            if at in passed:  # a client of a server wrote past the reducer
+                raise InputError("the rollbacks go round in a circle; start again")
+            passed.add(at)
             if tree[at].get("rollback", {}).get("to") == to:
                 tries.append(at)
             at = tree[at].get("caused_by") or tree[at]["parent"] or ROOT

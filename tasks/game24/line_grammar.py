@@ -8,7 +8,7 @@ from thoughtgraph.tasks.grammar import grammar, one_of
 NUMBER = '"-"? [0-9]{1,6} ([./] [0-9]{1,6})?'
 """An integer, decimal or fraction of bounded length (ours): `1/3` has no end."""
 SIGN = '" " [-+*/] " "'
-MOST = 4
+MOST_NUMBERS = 4
 """Numbers of a puzzle."""
 WAYS = 6
 """Results of two numbers: their sum and product, and two differences and quotients."""
@@ -29,7 +29,7 @@ def steps(numbers: int, most: int | None = None) -> str:
             the grammar is empty, and nothing is held.
         most: How many equations at most; None: as many as there are.
     """
-    if not 2 <= numbers <= MOST:
+    if not 2 <= numbers <= MOST_NUMBERS:
         return ""
     lines, left = most or WAYS * comb(numbers, 2), numbers - 1
     return grammar(

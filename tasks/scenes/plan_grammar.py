@@ -1,7 +1,7 @@
 """A grammar of plans: numbered steps with known tools and words.
 
-It is made of the tables by which plans are read and run. What it lets pass are calls of known tools
-with arguments of a kind that they take; whether those fit scene and question is not its matter.
+Built from the tables by which plans are read and run. It allows calls of known tools with arguments
+of the right kind; it does not check whether they fit the scene or the question.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

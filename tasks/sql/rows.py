@@ -8,7 +8,7 @@ from typing import Any
 
 from thoughtgraph.tools.sql.tables import Rows
 
-MOST = 1_000
+MOST_CHOICES = 1_000
 """Choices of columns that are tried (ours)."""
 
 Column = tuple[str, ...]
@@ -38,7 +38,7 @@ def matches(rows: Rows, gold: Rows, *, more: bool = False) -> bool:
     kept = {tuple(sorted(column)) for column in wanted}
     fitting = [column for column in own if tuple(sorted(column)) in kept]
     target = _digest(wanted, ordered=gold.ordered)
-    chosen = islice(combinations(fitting, len(wanted)), MOST)
+    chosen = islice(combinations(fitting, len(wanted)), MOST_CHOICES)
     return any(_digest(columns, ordered=gold.ordered) == target for columns in chosen)
 
 
@@ -59,8 +59,8 @@ def _digest(columns: Sequence[Column], *, ordered: bool) -> str:
     if ordered:
         rows = [*zip(*sorted(columns), strict=True)]
     else:  # columns of equal contents are told apart by what stands beside each cell
-        beside = [sorted(row) for row in zip(*columns, strict=True)]
+        whole = [sorted(row) for row in zip(*columns, strict=True)]
         rows = sorted(
-            zip(*sorted(columns, key=lambda c: sorted(zip(c, beside, strict=True))), strict=True)
+            zip(*sorted(columns, key=lambda c: sorted(zip(c, whole, strict=True))), strict=True)
         )
     return hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()[:16]

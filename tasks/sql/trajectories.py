@@ -34,7 +34,7 @@ class Acting(Asking):
     def move(
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Question[Sequence[Move]]:
-        """Returns the trajectory so far, to be gone on with at the next thought."""
+        """Asks the model to continue the trajectory at the next thought."""
         step = len(path) + 1
         begun = f"Thought {step}:"
         if hints.thought:

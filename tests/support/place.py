@@ -89,10 +89,10 @@ Start = Callable[[str], Place]
 def opened(kind: str, folder: Path) -> Iterator[Place]:
     """Starts a server with models, users and a corpus, in an empty folder.
 
-    Its kind is `aegra`, `deployed` (`langgraph dev` as `deploy/` has it), or `dev`, which besides
-    serves what the checkout's own configuration does.
+    Its kind is `aegra`, `deployed` (`langgraph dev` as `deploy/` has it), `root` (as the checkout
+    itself has it, which asks for no key), or `dev`: as deployed, with all that `root` serves.
     """
-    config = copied(folder, "deploy/langgraph.json")
+    config = copied(folder, "langgraph.json" if kind == "root" else "deploy/langgraph.json")
     if kind == "dev":
         own = json.loads((ROOT / "langgraph.json").read_text())
         changed = {**json.loads(config.read_text()), "http": own["http"], "webhooks": None}
