@@ -18,9 +18,9 @@ from rich.console import Console
 from thoughtgraph import registry
 from thoughtgraph.cli.bench_options import BenchOptions, ReportOptions
 from thoughtgraph.cli.guard import Guard
-from thoughtgraph.cli.options import DemoOptions, SolveOptions, command
+from thoughtgraph.cli.options import DEBUG, DemoOptions, SolveOptions, command
 
-HELP = """Deliberate reasoning with language models: search trees of thoughts, as LangGraph graphs.
+HELP = """Tree search, voting and backtracking for language models, as LangGraph graphs.
 
 Start with [bold]thoughtgraph demo[/bold]."""
 
@@ -159,6 +159,8 @@ def methods(
     task: Annotated[
         str | None,
         typer.Option(
+            "--task",
+            "-t",
             metavar="ID",
             help="List only methods that take this task; with a method, show its defaults for it.",
         ),
@@ -174,9 +176,21 @@ def methods(
 
 
 @command(app)
-def tasks() -> None:
-    """List the kinds of problems, each with an example."""
-    _load("catalog").tasks()
+def tasks(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ID]",
+            autocompletion=lambda: list(registry.TASKS),
+            help="Show this task's example and the methods that take it.",
+        ),
+    ] = None,
+) -> None:
+    """List the kinds of problems, each with an example, or describe one."""
+    if name is not None:
+        _load("describe").task(name)
+    else:
+        _load("catalog").tasks()
 
 
 @command(app)
@@ -205,7 +219,7 @@ app.add_typer(runs, name="runs", invoke_without_command=True)
 
 
 @runs.callback()
-def _list_runs(context: typer.Context) -> None:
+def _list_runs(context: typer.Context, debug: DEBUG = False) -> None:
     """List the runs, and how to see or resume each."""
     if context.invoked_subcommand is None:
         _load("runs").list_runs()
@@ -226,7 +240,7 @@ app.add_typer(data, name="data", invoke_without_command=True)
 
 
 @data.callback()
-def _list_data(context: typer.Context) -> None:
+def _list_data(context: typer.Context, debug: DEBUG = False) -> None:
     """List the public data sets that `bench` reads, or download some."""
     if context.invoked_subcommand is None:
         _load("data_downloads").list_sets()
@@ -244,7 +258,7 @@ def get(
     ],
     out: Annotated[
         str,
-        typer.Option("--out", "-o", metavar="DIR", help="Their folder, for `bench --data DIR`."),
+        typer.Option("--out", "-o", metavar="DIR", help="The folder to keep them in."),
     ] = "sets",
 ) -> int:
     """Download data sets from their home pages; files that exist are kept.

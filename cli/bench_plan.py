@@ -14,6 +14,7 @@ from thoughtgraph.cli.assignments import assignment
 from thoughtgraph.cli.bench_options import BenchOptions
 from thoughtgraph.cli.bench_problems import chosen, is_made
 from thoughtgraph.cli.custom import full_name, task_of
+from thoughtgraph.cli.data_downloads import problems_of
 from thoughtgraph.cli.run_config import given_settings, limit_settings, values_to_try
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier, takes_grammar
@@ -33,7 +34,7 @@ def batches(options: BenchOptions) -> list[Batch]:
     part = Part(
         id="",
         task=full_name(options.task),
-        data=options.data,
+        data=problems_of(options.data),
         problems=options.problems,
         sample=options.sample,
         seeds=options.seeds,

@@ -12,9 +12,12 @@ from thoughtgraph.cli import text
 from thoughtgraph.cli.catalog import print_table
 from thoughtgraph.cli.guard import NO_ANSWER, Terminal, complain
 from thoughtgraph.cli.screen.fetch_bar import FetchBar
+from thoughtgraph.errors import InputError
 
 TITLES = ("name", "task", "problems", "download", "licence", "checksum", "home")
 UNKNOWN = "not known beforehand"
+FOLDER = "sets"
+"""Where data sets are kept unless another folder is named (ours)."""
 
 
 def names() -> list[str]:
@@ -27,7 +30,7 @@ def list_sets() -> None:
     print_table(TITLES, map(_row, catalogue().sets.values()))
     for why, missing in groupby(catalogue().missing, key=lambda each: each.why):
         print(f"\nno file to download: {', '.join(each.name for each in missing)}; {why}")
-    print("\n`thoughtgraph data get NAME --out sets` downloads one for `bench --data sets`.")
+    print("\n`bench --data NAME` downloads one when it is first used, into the folder `sets`.")
 
 
 def _row(each: DataSet) -> tuple[str, ...]:
@@ -54,6 +57,22 @@ def get(names: Sequence[str], out: str) -> int:
         for line in _report(wanted, fetched):
             console.print(line, markup=False)
     return 0
+
+
+def problems_of(data: str) -> str:
+    """Returns the file of a public data set, which is downloaded when it is first used.
+
+    What is no set's name, or lies here under that name, stays as it is.
+
+    Raises:
+        InputError: The download was stopped.
+    """
+    if data not in catalogue().sets or Path(data).exists():
+        return data
+    file = Path(FOLDER) / data_set(data).file
+    if not file.exists() and get([data], FOLDER):
+        raise InputError(f"{data} is not there; run the same command again")
+    return str(file)
 
 
 def _report(wanted: DataSet, fetched: Fetched) -> list[str]:

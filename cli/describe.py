@@ -1,4 +1,4 @@
-"""`thoughtgraph methods ID`: one method's settings and the tasks it takes.
+"""`thoughtgraph methods ID` and `tasks ID`: what one method or task is, and what goes with it.
 
 A module of its own: what a task can do takes LangChain to import, the lists in `catalog` take none.
 """
@@ -42,6 +42,13 @@ def method(name: str, task: str | None) -> None:
 def _is_shared(item: tuple[str, FieldInfo]) -> bool:
     """Sorts what every method has behind what this one has."""
     return item[0] in Settings.model_fields
+
+
+def task(name: str) -> None:
+    """Prints what a task is, an example, and the methods that take it."""
+    entry = registry.TASKS[name]
+    print(f"{entry.id}: {entry.summary}\nexample: {entry.example}\n")
+    methods_for(name)
 
 
 def methods_for(task: str) -> None:

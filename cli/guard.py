@@ -18,6 +18,7 @@ LONGEST_ERROR = 600
 REPLACED = {
     "--evaluator-model": "write --judge",
     "--forget": "write `thoughtgraph runs rm RUN`",
+    "--pairs": "write --out DIR, which has pairs.csv",
     "'list'": "write `thoughtgraph data`",
 }
 """What to write instead of what there was before."""

@@ -61,7 +61,7 @@ ResultsFolder = Annotated[
     str,
     typer.Option("--out", "-o", metavar="DIR", help="Folder for the results; rerun to continue."),
 ]
-_DEBUG = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
+DEBUG = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +165,7 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Work], Work]
             told = {key: value for key, value in values.items() if value is not None}
             raise typer.Exit((work(bundle(**told)) if bundle else work(**values)) or 0)
 
-        debug = Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=_DEBUG)
+        debug = Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=DEBUG)
         shown = [*(_parameters(bundle) if bundle else own), debug]
         run.__signature__ = Signature(shown)  # type: ignore[attr-defined]
         run.__name__, run.__doc__ = work.__name__, work.__doc__

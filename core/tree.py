@@ -258,7 +258,7 @@ def grow(tree: Tree, parent: str, drafts: Iterable[Mapping[str, Any]], *, offset
         offset: How many thoughts were made since `tree`, by the same caller.
 
     Returns:
-        The new thoughts alone, ready to be written to the `tree` channel.
+        The new thoughts alone, ready to be written to the channel `thoughts`.
     """
     depth = tree[parent]["depth"] + 1
     new: Tree = {}

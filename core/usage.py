@@ -110,7 +110,7 @@ def add_usage(total: Usage, spent: Usage) -> Usage:
 
 
 def add_usages(total: Usage, writes: Sequence[Usage]) -> Usage:
-    """Adds what several nodes spent, in order; the reducer of the `usage` channel.
+    """Adds what several nodes spent, in order; the reducer of the channel `spent`.
 
     A whole total that is written back adds nothing.
 

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from support.command import Command
 from support.data_homes import CLEVR, CONTENT, Home, published
+from support.fake_server import FakeServer
 from support.foreign_files import DATA, PUBLISHED
 
 import thoughtgraph as tg
 from thoughtgraph import registry
+from thoughtgraph.bench import data_download
 from thoughtgraph.bench.data import generated, load, set_file, where
 from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.bench.data_sets import DataSet, catalogue
@@ -217,3 +219,22 @@ def test_scene_questions_are_made_up_with_their_answers() -> None:
     assert records == generated(registry.task("ptr"), ["sum"], 3, 7)
     with pytest.raises(tg.UnknownName, match="type of question"):
         generated(registry.task("ptr"), ["nothing"])
+
+
+def test_bench_downloads_a_set_when_it_is_first_used(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Path("home").absolute()
+
+    def bring(wanted: DataSet, file: Path, _: object) -> Path:
+        home.touch(exist_ok=False)
+        file.write_text(DATA[wanted.task], encoding="utf-8")
+        return file
+
+    monkeypatch.setattr(data_download, "_download", bring)
+    words = ["bench", "--task", "gsm8k", "--data", "gsm8k", "--method", "io"]
+    with FakeServer(lambda seen: "Answer: 3") as server:
+        for first in (True, False):
+            code, out, _ = command(*words, "--model", server.specifier)
+            assert code == 0 and ("is there" in out) == first
+    assert set_file("sets", "gsm8k").is_file()

@@ -288,11 +288,12 @@ def test_a_thought_opened_in_a_level_that_was_left_is_visited() -> None:
         tree = merge_thoughts(tree, [grow(tree, parent, [{"text": each} for each in texts])])
     visits = {"1": {"visit": 0, "status": "expanded"}, "3": {"visit": 1, "status": "pruned"}}
     visits |= {"2": {"visit": 2, "status": "expanded"}, "5": {"visit": 3, "status": "pruned"}}
-    settings = TotDfsSettings(max_per_state=1).model_dump()
-    state: Any = {"thoughts": merge_thoughts(tree, [cast("Tree", visits)]), "step": 4}
-    assert next_state({**state, "settings": settings}) == ""
-    opened = merge_thoughts(state["thoughts"], [{"4": {"status": "open", "pruned_by": ""}}])
-    assert next_state({**state, "thoughts": opened, "settings": settings}) == "4"
+    settings = TotDfsSettings.model_validate({"max_per_state": 1}).model_dump()
+    left = merge_thoughts(tree, [cast("Tree", visits)])
+    state: Any = {"thoughts": left, "step": 4, "settings": settings}
+    assert next_state(state) == ""
+    state["thoughts"] = merge_thoughts(left, [{"4": {"status": "open", "pruned_by": ""}}])
+    assert next_state(state) == "4"
 
 
 async def test_what_a_level_by_level_search_has_left_is_not_opened_in_vain() -> None:

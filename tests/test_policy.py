@@ -333,11 +333,13 @@ def test_ancestors_and_rollbacks_in_a_circle_hang_nothing() -> None:
     }
     ring["2"]["rollback"] = {"to": "3", "step": 1}
     told: Any = {"thoughts": ring}
-    told["settings"] = ItotDStarLiteSettings(sibling_base="snapshot").model_dump()
+    told["settings"] = ItotDStarLiteSettings.model_validate(
+        {"sibling_base": "snapshot"}
+    ).model_dump()
     with pytest.raises(tg.InputError, match="round in a circle"):
         propagated(told, {"2": 0.5})
     with pytest.raises(tg.InputError, match="round in a circle"):
-        experiences(ring, RollbackSettings(), "1", "2")
+        experiences(ring, RollbackSettings.model_validate({}), "1", "2")
 
 
 CHANGES: list[dict[Any, Any]] = [

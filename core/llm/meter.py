@@ -181,7 +181,7 @@ class Meter:
         self.add({"parse_errors": {role: 1}})
 
     def usage(self) -> Usage:
-        """Returns what this node run has spent, ready for the `usage` channel."""
+        """Returns what this node run has spent, ready for the channel `spent`."""
         delta = cast("Usage", dict(self._counts))
         if self._waited:
             until = time.time() + self._late

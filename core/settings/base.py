@@ -121,7 +121,7 @@ class Settings(BaseModel):
         default_factory=lambda: MOST_DOLLARS,
         ge=0,
         description="Most US dollars. Empty: 10, or no limit where the price of a model is unknown "
-        "(ours). One that is given is refused there.",
+        "(ours). Setting it is an error there.",
     )
     limit_seconds: Annotated[float | None, Ceiling()] = Field(
         7_200.0,
