@@ -47,27 +47,27 @@ def fold_writes(tree: Tree, writes: Sequence[Any], method: MethodEntry, *, trust
     """
     by_nodes: list[Tree] = []
     for write in writes:
-        if isinstance(write, list) and trusted:
+        if isinstance(write, list):
             by_nodes += write
-        elif isinstance(write, list):  # a client of a server can send what looks like a node's
-            tree = _checked_write(tree, write)
         else:
             # An edit is checked against the tree with all that nodes wrote before it.
-            tree, by_nodes = merge_thoughts(tree, by_nodes), []
+            tree, by_nodes = _with_writes(tree, by_nodes, trusted=trusted), []
             tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
-    return merge_thoughts(tree, by_nodes)
+    return _with_writes(tree, by_nodes, trusted=trusted)
 
 
-def _checked_write(tree: Tree, write: Sequence[Any]) -> Tree:
-    """Returns the tree with what a node wrote, or a client in its name.
+def _with_writes(tree: Tree, writes: Sequence[Any], *, trusted: bool) -> Tree:
+    """Returns the tree with what nodes wrote, or, on a server, a client in their name.
 
     Raises:
         InputError: It is nothing that a node writes.
     """
-    if not all(isinstance(part, dict) and _is_tree(part) for part in write):
+    if trusted:
+        return merge_thoughts(tree, writes)
+    if not all(isinstance(part, dict) and _is_tree(part) for part in writes):
         raise InputError('an edit of the tree is an object: {"3": {"status": "pruned"}}')
-    grown = merge_thoughts(tree, write)
-    if fault := misgrown(grown, [key for part in write for key in part]):
+    grown = merge_thoughts(tree, writes)
+    if writes and (fault := misgrown(grown, [key for part in writes for key in part])):
         raise InputError(f"{fault}; edit the tree as an object of thoughts by id")
     return grown
 
@@ -219,11 +219,13 @@ def _admit(method: MethodEntry, edit: Edit, refusal: str) -> None:
 
 def _check_reach(tree: Tree, key: str, depth: int, method: MethodEntry) -> None:
     """Refuses to open or add a thought where the method does not look any more."""
+    if method.reach is None:
+        return
     deepest = max(thought["depth"] for thought in tree.values())
-    if method.reach is not None and depth <= deepest - method.reach:
+    if depth <= deepest - method.reach:
         raise InputError(
-            f"{method.id} has left the level of thought {key}; it looks at depth {deepest - 1} and "
-            f"{deepest}"
+            f"{method.id} has left the level of thought {key}; it looks at the deepest "
+            f"{method.reach} alone"
         )
 
 

@@ -137,3 +137,9 @@ async def test_runs_of_a_killed_worker_end_as_if_nothing_had_happened(workers: W
     repeated = sum(times - 1 for times in sent.values())
     # Of what was in flight, and of equal questions of two methods.
     assert repeated < len(workers.model.answered) / 4, f"{repeated} requests were repeated"
+
+
+def test_a_refused_input_says_why(workers: Workers) -> None:
+    ((status, values),) = ended(workers.second, [begin(workers.second, "tot_bfs", "no puzzle")])
+    assert status == "success"
+    assert values["stop_reason"] == "refused" and "is no Game-of-24 puzzle" in values["error"]

@@ -22,14 +22,23 @@ needs_browser = pytest.mark.skipif(
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[webdriver.Chrome]:
-    """Starts a browser, whose console can be read, and ends it; it keeps things in a folder."""
+    """Starts a browser, whose console can be read, and ends it.
+
+    Args:
+        profile: An empty folder for what it keeps.
+    """
     options = webdriver.ChromeOptions()
     options.binary_location = _CHROMIUM or ""
     for flag in (
-        *("headless", "no-sandbox", "disable-gpu", "disable-background-networking"),
-        *("no-first-run", "window-size=1440,900", f"user-data-dir={profile}"),
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--no-first-run",
+        "--window-size=1440,900",
+        f"--user-data-dir={profile}",
     ):
-        options.add_argument(f"--{flag}")
+        options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(_DRIVER))
     driver.set_page_load_timeout(PATIENCE)

@@ -62,7 +62,10 @@ PUBLISHED: Mapping[str, tuple[str, str, str, str | None]] = {
         "ABCDE FGHIJ KLMNO PQRST UVWXY",
     ),
     "creative_writing": (
-        *("A b. C d. E f. G h.\n\nI j. K l. M n. O p.\n", "1", "A b. C d. E f. G h.", None),
+        "A b. C d. E f. G h.\n\nI j. K l. M n. O p.\n",
+        "1",
+        "A b. C d. E f. G h.",
+        None,
     ),
     "gsm8k": (
         '{"question": "How many?", "answer": "1+1=2\\n#### 1,002"}\n'
