@@ -45,25 +45,25 @@ def fold_writes(tree: Tree, writes: Sequence[Any], method: MethodEntry, *, trust
     Raises:
         InputError: An edit makes no sense, or would have no effect on the method.
     """
+    # On a server a client can send what looks like a node's write.
+    merge = merge_thoughts if trusted else _checked_merge
     by_nodes: list[Tree] = []
     for write in writes:
         if isinstance(write, list):
             by_nodes += write
         else:
             # An edit is checked against the tree with all that nodes wrote before it.
-            tree, by_nodes = _with_writes(tree, by_nodes, trusted=trusted), []
+            tree, by_nodes = merge(tree, by_nodes), []
             tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
-    return _with_writes(tree, by_nodes, trusted=trusted)
+    return merge(tree, by_nodes)
 
 
-def _with_writes(tree: Tree, writes: Sequence[Any], *, trusted: bool) -> Tree:
-    """Returns the tree with what nodes wrote, or, on a server, a client in their name.
+def _checked_merge(tree: Tree, writes: Sequence[Any]) -> Tree:
+    """Returns the tree with what nodes wrote, or a client in their name.
 
     Raises:
         InputError: It is nothing that a node writes.
     """
-    if trusted:
-        return merge_thoughts(tree, writes)
     if not all(isinstance(part, dict) and _is_tree(part) for part in writes):
         raise InputError('an edit of the tree is an object: {"3": {"status": "pruned"}}')
     grown = merge_thoughts(tree, writes)
