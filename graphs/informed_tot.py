@@ -78,7 +78,6 @@ from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings,
 from thoughtgraph.state import Expansion, InformedState, SearchState
 from thoughtgraph.task import Verdict
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
-from thoughtgraph.usage import add_usage
 
 STYLE = "itot"
 ORIGIN: Thought = {"cost": 0.0, "priority": 0.0}
@@ -132,12 +131,9 @@ async def select(step: Step, state: InformedState) -> dict[str, Any]:
         return {**begun, **end, "stop_reason": reason}
     taken = [*takewhile(lambda k: tree[k]["status"] != "terminal", ordered[: settings.width])]
     deep: Tree = {key: TOO_DEEP for key in taken if not may_grow(state, tree[key])}
-    # What may still be done is asked as if the round that ends here were counted already.
-    usage = add_usage(state["spent"], {"rounds": ended})
-    after: InformedState = {**state, "spent": usage}
-    growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
+    growing = [key for key in taken if key not in deep][: expansions_allowed(state)]
     if not growing and not deep:
-        return {**update, "stop_reason": limit_reason(after)}
+        return {**update, "stop_reason": limit_reason(state)}
     return {**begun, "thoughts": merge_thoughts(entered, [deep]), "frontier": growing}
 
 
