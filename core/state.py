@@ -13,11 +13,11 @@ from langgraph.channels import BinaryOperatorAggregate, DeltaChannel
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
-from thoughtgraph.edits import fold_writes
 from thoughtgraph.entries import MethodEntry
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
+from thoughtgraph.reducer import fold_writes
 from thoughtgraph.tree import Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages
 
@@ -161,7 +161,7 @@ class InformedState(SearchState, total=False):
     that is returned."""
 
 
-class Expansion(TypedDict, total=False):
+class Children(TypedDict, total=False):
     """What one expansion of one thought produced, before its thoughts have ids."""
 
     parent: str
@@ -177,5 +177,5 @@ class Expansion(TypedDict, total=False):
 class PlanState(SearchState, total=False):
     """The state of a depth-first search over plans, whose calls are made ahead of need."""
 
-    ahead: dict[str, list[Expansion]]
+    ahead: dict[str, list[Children]]
     """Calls that are not judged yet, in the order of their indices, by the chunk they continue."""

@@ -52,7 +52,7 @@ from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.planning import Plans
 from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
-from thoughtgraph.state import Expansion, SearchState
+from thoughtgraph.state import Children, SearchState
 from thoughtgraph.task import maybe_await
 from thoughtgraph.tree import ROOT, Path, Thought, cut, living, path_to, texts
 from thoughtgraph.usage import add_usage
@@ -218,7 +218,7 @@ def _stop_reason(state: SearchState) -> StopReason:
     return limit_reason(state) if over or none_left else ""
 
 
-async def _ran(step: Step, state: SearchState, drawn: Expansion) -> list[dict[str, Any]]:
+async def _ran(step: Step, state: SearchState, drawn: Children) -> list[dict[str, Any]]:
     """Runs the plans of an expansion; one that begins like another before it is not continued."""
     tree, ran = state["thoughts"], []
     path = path_to(tree, drawn["parent"])

@@ -75,7 +75,7 @@ from thoughtgraph.nodes.verdicts import (
 )
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
-from thoughtgraph.state import Expansion, InformedState, SearchState
+from thoughtgraph.state import Children, InformedState, SearchState
 from thoughtgraph.task import Verdict
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
 
@@ -223,7 +223,7 @@ async def judge(state: SearchState) -> Literal["propagate", "evaluate"]:
     return "propagate" if failed and not state["stop_reason"] else "evaluate"
 
 
-def _distinct(state: SearchState, made: Expansion) -> Expansion:
+def _distinct(state: SearchState, made: Children) -> Children:
     """Returns an expansion without what its thought's children think and do already."""
     parent, kept = made["parent"], []
     seen = {identity(child) for child in children_of(state["thoughts"], parent)}

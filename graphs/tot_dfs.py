@@ -59,7 +59,7 @@ from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotDfsSettings
-from thoughtgraph.state import Expansion, SearchState
+from thoughtgraph.state import Children, SearchState
 from thoughtgraph.task import Inspects, Judged, Question, Values, Verdict, extras, maybe_await
 from thoughtgraph.tree import Path, Status, Thought, Tree, children_of, cut, merge_thoughts, path_to
 from thoughtgraph.usage import add_counts
@@ -196,7 +196,7 @@ def answer_candidates(state: SearchState) -> list[str]:
     return [thought["id"] for thought in thoughts if thought["depth"] == deepest]
 
 
-def _repeated(tree: Tree, key: str, twin: str) -> Expansion:
+def _repeated(tree: Tree, key: str, twin: str) -> Children:
     """Returns the expansion of a state by the children of one that had an equal prompt."""
     kept = ("text", "score", "answer", "raw")
     thoughts = [{k: v for k, v in t.items() if k in kept} for t in children_of(tree, twin)]

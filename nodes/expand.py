@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.state import Expansion, SearchState
+from thoughtgraph.state import Children, SearchState
 from thoughtgraph.task import Answers, Proposes, Question, Samples
 from thoughtgraph.tree import Thought, Tree, bounded, cut, grow, merge_thoughts
 from thoughtgraph.usage import add_counts
@@ -74,7 +74,7 @@ def read_thoughts(question: ThoughtQuestion, samples: Sequence[str]) -> Drafts:
     return Drafts(thoughts, len(mute) + sum(end.get("answer", "") is None for end in ends))
 
 
-def drafted(answers: Sequence[Answer[Drafts]]) -> list[Expansion]:
+def drafted(answers: Sequence[Answer[Drafts]]) -> list[Children]:
     """Returns what expansions gave, in the order in which they were asked for."""
     return [
         {
@@ -132,7 +132,7 @@ def one_thought_each(
     return Question(question.prompt, read, question.n or n)
 
 
-def place(state: SearchState, expansions: Sequence[Expansion]) -> Placed:
+def place(state: SearchState, expansions: Sequence[Children]) -> Placed:
     """Places the thoughts of expansions in their order, as many as the limit allows.
 
     What an expansion cost is added to what the expanded thought has cost, for a thought may be
@@ -160,7 +160,7 @@ def place_below(
     usage: dict[str, dict[str, float]],
 ) -> Placed:
     """Places the thoughts that follow one thought."""
-    made = Expansion(parent=parent, thoughts=[dict(each) for each in thoughts], usage=usage)
+    made = Children(parent=parent, thoughts=[dict(each) for each in thoughts], usage=usage)
     return place(state, [made])
 
 

@@ -63,7 +63,7 @@ def guarded(
             raise ModelError(update["error"], result=await _until_now(run, state, update))
         if not update.get("stop_reason"):  # nothing of the output is written: no state is streamed
             update = {key: new for key, new in update.items() if key != "stop_reason"}
-        # What nodes write is a list: see `thoughtgraph.edits`.
+        # What nodes write is a list: see `thoughtgraph.reducer`.
         return {**update, "thoughts": [update["thoughts"]]} if "thoughts" in update else update
 
     return whole

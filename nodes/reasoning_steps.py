@@ -10,7 +10,7 @@ from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.reasoning import Steps
 from thoughtgraph.settings.rollback import ReasoningSettings
-from thoughtgraph.state import Expansion, SearchState
+from thoughtgraph.state import Children, SearchState
 from thoughtgraph.tree import Thought, bounded, path_to
 
 NOTHING = "(no output)"
@@ -52,12 +52,12 @@ def steps_of(
         answers: The answers to `step_ask`.
         marks: What the steps of an answer keep besides, by the question's name.
     """
-    expansions: list[Expansion] = []
+    expansions: list[Children] = []
     for said in answers:
         kept: Any = (marks or {}).get(said.ask.name, {})
         steps = [{**bounded(each), **kept} for each in said.reading]
         steps = [{**each, "text": each["text"] or NOTHING} for each in steps]
-        expansions.append(Expansion(parent=said.ask.about, thoughts=steps, usage=said.usage))
+        expansions.append(Children(parent=said.ask.about, thoughts=steps, usage=said.usage))
     placed = place(state, expansions)
     settings = ReasoningSettings.of(state["settings"])
     longest = min(settings.steps, settings.limit_depth or settings.steps)

@@ -11,11 +11,11 @@ from typing import Any, Literal, cast
 from langchain_core.messages import AnyMessage
 from langgraph.types import interrupt
 
-from thoughtgraph.edits import checked_edit
 from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.decisions import decided, requested
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import REFUSED, with_note
+from thoughtgraph.reducer import checked_edit
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.task import Checks, Task, maybe_await

@@ -15,9 +15,9 @@ from support.spelling import Spelling, speller
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
-from thoughtgraph.edits import BELOW
 from thoughtgraph.graphs.tot_bfs import frontier
 from thoughtgraph.nodes.families.depth_first import levels, next_state
+from thoughtgraph.reducer import BELOW
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.tree import PERSON, Tree, grow, merge_thoughts, root
 

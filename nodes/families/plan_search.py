@@ -12,7 +12,7 @@ from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.planning import Plans, Ruling
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
-from thoughtgraph.state import Expansion, PlanState
+from thoughtgraph.state import Children, PlanState
 from thoughtgraph.task import maybe_await
 from thoughtgraph.tree import ROOT, Path, Tree, children_of, cut, living, merge_thoughts, path_to
 
@@ -94,11 +94,11 @@ async def backtrack(step: Step, state: PlanState) -> dict[str, Any]:
 
 
 async def _judged(
-    step: Step, state: PlanState, calls: Sequence[Expansion]
-) -> tuple[list[Expansion], int]:
+    step: Step, state: PlanState, calls: Sequence[Children]
+) -> tuple[list[Children], int]:
     """Runs calls up to the first that is accepted; returns them, and how many are malformed."""
     path = path_to(state["thoughts"], top(state["thoughts"]))
-    judged, malformed = list[Expansion](), 0
+    judged, malformed = list[Children](), 0
     for call in calls:
         written = call["thoughts"][0]
         steps = written["text"].split("\n") if written["text"] else []

@@ -1,4 +1,4 @@
-"""Edits by hand: how `update_state` changes the tree of a search that waits.
+"""The reducer of the channel `thoughts`: what nodes write, and what `update_state` edits by hand.
 
 A person writes `{"thoughts": {"3": {"status": "pruned"}}}`, an object of thoughts by id. Nodes
 write lists of such objects: that tells the two apart. Nodes read the tree and keep nothing
