@@ -1,8 +1,8 @@
 """Scores of crosswords: letters, words, whole games (Tree of Thoughts, Table 3).
 
 A gold answer is five rows of five letters, separated by spaces, like the answers of the task. The
-table's row "+best state" picks the best of all boards a search visited: it knows the gold answer,
-so it is an oracle's score and stands apart from all others.
+table's row "+best state" scores the best board that a search visited. Its choice uses the gold
+answer, so it is an oracle's score and stays apart from all others.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from thoughtgraph.tree import Tree, path_to
 
 
 class BoardScore(NamedTuple):
-    """How much of a board is right."""
+    """The parts of a board that are right."""
 
     letters: float
     """Share of the 25 letters."""
@@ -29,7 +29,7 @@ def rows(letters: str) -> str:
 
 
 def score(answer: str | None, gold: str) -> BoardScore:
-    """Returns how much of an answer is right; None is an empty board."""
+    """Scores an answer against the gold answer; None counts as an empty board."""
     board = (answer or rows(BLANK * SIZE * SIZE)).split()
     right = gold.split()
     columns = [list(zip(*each, strict=True)) for each in (board, right)]
@@ -40,11 +40,11 @@ def score(answer: str | None, gold: str) -> BoardScore:
 
 
 def best_state(tree: Tree, gold: str) -> BoardScore:
-    """Returns the score of the visited board with most right words, the first of several (oracle).
+    """Returns the score of the visited board with most right words, an oracle's choice.
 
     Args:
-        tree: The tree of a depth-first search.
-        gold: The solution.
+        tree: The tree of a depth-first search. Its first visit wins a tie.
+        gold: The gold answer.
     """
     visited = sorted((t for t in tree.values() if "visit" in t), key=lambda t: t["visit"])
     scores = [score(board_of(path_to(tree, t["id"])).answer(), gold) for t in visited]

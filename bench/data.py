@@ -1,4 +1,4 @@
-"""Problems with their gold answers, from a file the user names. Gold answers stay in this layer."""
+"""Loads problems with their gold answers from the user's files; gold answers stay in this layer."""
 
 import csv
 import json
@@ -32,14 +32,13 @@ def load(task: Task, path: str | Path, *, paragraphs: bool = False) -> list[Reco
 
     Args:
         task: The task.
-        path: The file, or a folder of nothing else, in the public format of the task's data set;
-            or, for any task, lines of JSON with `problem`, and `gold` and `id` where there are
-            such.
+        path: A file in the public format of the task's data set, or a folder that holds only such
+            files. Any task accepts lines of JSON with `problem`, and optionally `gold` and `id`.
         paragraphs: Whether the paragraphs that come with a question are part of the problem
-            (HotpotQA's "distractor" setting): then they are the pages of a run without a `corpus`.
+            (HotpotQA's "distractor" setting). A run without a `corpus` uses them as its pages.
 
     Raises:
-        InputError: The file cannot be read, or an entry of it is no problem of the task.
+        InputError: The file cannot be read, or an entry is not a problem of the task.
     """
     if paragraphs and task.id not in DISTRACTORS:
         raise InputError(f"the questions of {task.id!r} have no paragraphs; those of hotpotqa have")
@@ -59,65 +58,65 @@ def _read(task: Task, path: str | Path, loader: Loader | None) -> list[Record]:
             f"cannot read {str(path)!r} ({error.strerror}); name a file for {task.id!r}"
         ) from error
     except (KeyError, TypeError, ValueError, csv.Error, RecursionError) as error:
-        # InputError is a ValueError: a problem the task refuses is reported with its place.
+        # InputError is a ValueError: a problem that the task refuses is reported here, too.
         raise InputError(
             f"entry {len(records) + 1} of {str(path)!r} is no {task.id} problem: {reason(error)}; "
-            f"expected {_expected(task)}"
+            f"expected {_format_of(task)}"
         ) from error
     if not records:
-        raise InputError(f"{str(path)!r} holds no problems; expected {_expected(task)}")
+        raise InputError(f"{str(path)!r} holds no problems; expected {_format_of(task)}")
     return records
 
 
 def set_file(folder: str | Path, name: str) -> Path:
-    """Returns the file, or folder, of a data set in a folder of data sets: its name begins so.
+    """Returns the only file or subfolder whose name begins with the name of a data set.
 
     Args:
-        folder: The folder.
-        name: The data set's name, such as `gsm8k`, for which `gsm8k_test.jsonl` is taken.
+        folder: A folder of data sets.
+        name: The data set's name, such as `gsm8k`, which matches `gsm8k_test.jsonl`.
 
     Raises:
-        InputError: There is none, or several.
+        InputError: The folder cannot be read, or holds none or several.
     """
     try:
-        there = sorted(Path(expanduser(folder)).iterdir())
+        entries = sorted(Path(expanduser(folder)).iterdir())
     except OSError as error:
         raise InputError(
             f"cannot read {str(folder)!r} ({error.strerror}); name a folder of data sets"
         ) from error
-    fitting = [path for path in there if _begins(path.name.lower().replace("_", "-"), name)]
-    if len(fitting) != 1:
-        names = ", ".join(path.name for path in fitting) or "none"
+    matches = [path for path in entries if _begins_with(path.name.lower().replace("_", "-"), name)]
+    if len(matches) != 1:
+        names = ", ".join(path.name for path in matches) or "none"
         raise InputError(
             f"{str(folder)!r} must hold one data set {name!r}, and has {names}; name it {name}.… "
             "or give another --data"
         )
-    return fitting[0]
+    return matches[0]
 
 
-def _begins(file: str, name: str) -> bool:
-    # The word must end there: `math` is no beginning of `mathematics`.
+def _begins_with(file: str, name: str) -> bool:
+    # No letter may follow: `math` does not match `mathematics`.
     name = name.replace("_", "-")
     return file.startswith(name) and not file[len(name) : len(name) + 1].isalpha()
 
 
 def where(records: Sequence[Record], facts: Mapping[str, str]) -> list[Record]:
-    """Returns the records of which a data set says all this, such as `level=5`.
+    """Returns the records that have all of some facts, such as `level=5`.
 
     Raises:
-        InputError: It says nothing of the kind of any.
+        InputError: No record has them.
     """
-    wanted = _plain(facts).items()
-    kept = [each for each in records if wanted <= _plain(each.facts).items()]
-    if not kept:
-        said = {f"{name}={value}" for each in records for name, value in each.facts.items()}
-        known = sorted(said)
-        told = ", ".join(f"{name}={value}" for name, value in facts.items())
-        raise InputError(f"no problem has {told}; known: {', '.join(known[:12]) or 'nothing'}")
-    return kept
+    wanted = _without_level(facts).items()
+    matches = [each for each in records if wanted <= _without_level(each.facts).items()]
+    if not matches:
+        pairs = {f"{name}={value}" for each in records for name, value in each.facts.items()}
+        choices = sorted(pairs)
+        text = ", ".join(f"{name}={value}" for name, value in facts.items())
+        raise InputError(f"no problem has {text}; known: {', '.join(choices[:12]) or 'nothing'}")
+    return matches
 
 
-def _plain(facts: Mapping[str, str]) -> dict[str, str]:
+def _without_level(facts: Mapping[str, str]) -> dict[str, str]:
     # Files of MATH write `Level 5`, those of MATH-500 `5`.
     return {name: value.removeprefix("Level ") for name, value in facts.items()}
 
@@ -129,62 +128,62 @@ def generated(
 
     Args:
         task: The task.
-        types: Types of scene questions, such as `sum`; none: all.
+        types: Types of scene questions, such as `sum`; empty: all.
         count: How many questions of each type.
-        seed: What they are drawn from.
+        seed: Seed of the random questions.
 
     Raises:
-        InputError: The task's problems cannot be made up, or there is no such type.
+        InputError: The task has no generated problems, or a type of question is unknown.
     """
     if task.id == "game24":
         return [Record(str(at), puzzle, None) for at, puzzle in enumerate(puzzles(), 1)]
     if task.id not in get_args(Style):
-        raise InputError(f"name a file of problems with --data: {_expected(task)}")
-    known = get_args(Type)
+        raise InputError(f"name a file of problems with --data: {_format_of(task)}")
+    all_types = get_args(Type)
     for name in types:
-        if name not in known:
-            raise UnknownName("type of question", name, known)
+        if name not in all_types:
+            raise UnknownName("type of question", name, all_types)
     style = cast("Style", task.id)
-    made = (generate(style, cast("Type", kind), count, seed) for kind in types or known)
+    groups = (generate(style, cast("Type", kind), count, seed) for kind in types or all_types)
     return [
-        Record(each.id, task.read(each.problem()), each.answer, _of_scene(each))
-        for group in made
+        Record(each.id, task.read(each.problem()), each.answer, _facts_of(each))
+        for group in groups
         for each in group
     ]
 
 
-def _of_scene(question: SceneQuestion) -> dict[str, str]:
+def _facts_of(question: SceneQuestion) -> dict[str, str]:
     tools = "paper" if uses_paper_tools(question.plan) else "extended"
     return {"type": question.type, "hop": str(question.hop), "tools": tools}
 
 
 def _loader(task: Task, file: Path) -> Loader:
-    """Returns what reads a file: any task's own lines are known by what the first one holds."""
+    """Returns the loader of a file; the keys of the first line tell own lines from a data set."""
     try:
         with file.open(encoding="utf-8-sig") as lines:
             first = json.loads(lines.readline())
     except (OSError, ValueError, RecursionError):
         first = None
-    # The set MATH calls its problems so as well.
-    known = {"problem", "gold"} if task.id == "math" else {"problem"}
-    own = isinstance(first, dict) and known <= set(first) and task.id != "sql"
+    # MATH's entries have a `problem` too, but no `gold`.
+    own_keys = {"problem", "gold"} if task.id == "math" else {"problem"}
+    own = isinstance(first, dict) and own_keys <= set(first) and task.id != "sql"
     return own_lines if own or task.id not in LOADERS else LOADERS[task.id]
 
 
-def _expected(task: Task) -> str:
+def _format_of(task: Task) -> str:
     own = 'lines of JSON with "problem", and "gold" where the answer is known'
     return f"{FORMATS[task.id]}, or {own}" if task.id in FORMATS else own
 
 
 def unscored(task: Task, path: str | Path) -> list[Record]:
-    """Reads problems of people who want answers: lines of JSON with `problem`, or lines of text.
+    """Reads problems to be answered and not scored: lines of JSON with `problem`, or of text.
 
     Args:
         task: The task.
         path: The file.
 
     Raises:
-        InputError: It cannot be read, or a line is no problem of the task.
+        InputError: The file cannot be read, or a line is not a problem of the task.
     """
     file = Path(expanduser(path))
     own = file.suffix in (".jsonl", ".json")

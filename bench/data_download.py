@@ -1,4 +1,4 @@
-"""Brings a public data set from its home into a folder: whole and checked, or not at all."""
+"""Downloads a public data set into a folder: complete and verified, or not at all."""
 
 import struct
 import tarfile
@@ -21,13 +21,13 @@ from thoughtgraph.bench.questions.sql_questions import rebuild
 from thoughtgraph.errors import DataUnavailable, InputError
 
 SILENCE_SECONDS = 60.0
-"""How long a home may say nothing before it counts as out of reach (ours)."""
+"""Seconds of silence after which a server counts as unreachable (ours)."""
 CHUNK = 1 << 20
-"""Bytes that are written at a time (ours)."""
+"""Bytes of one write (ours)."""
 LARGEST = 1 << 30
-"""Bytes that are downloaded at most where the size is not known beforehand (ours)."""
+"""Most bytes of a download whose size is not known beforehand (ours)."""
 Progress = Callable[[int, int | None], None]
-"""Told how many bytes have come, and of how many where that is known."""
+"""Receives the number of bytes downloaded so far, and their total if it is known."""
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.InvalidSchema, "it points to an address of another kind, which is not followed"),
     (exceptions.SSLError, "its certificate is not accepted"),
@@ -39,68 +39,68 @@ _DAMAGED = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
     *(EOFError, ValueError, OverflowError, NotImplementedError, RuntimeError, OSError),
 )
-"""What is raised of an archive that is damaged or encrypted, and of a full disk."""
+"""Exceptions of unpacking: the archive is damaged or encrypted, or the disk is full."""
 
 
 class Fetched(NamedTuple):
-    """A data set that is there."""
+    """A data set in its folder."""
 
     path: Path
     sha256: str | None
-    """Of what was downloaded; None for an unpacked archive that was there."""
+    """Checksum of the download; None for a folder that existed before."""
     was_there: bool
 
 
 class _Bar:
-    """Passes on to `Progress` what pooch tells a bar, and stops what does not end."""
+    """A bar for pooch that reports to a `Progress` and stops a download beyond its size."""
 
     def __init__(self, progress: Progress, size: int | None) -> None:
         self._progress, self._size = progress, size
         self.total, self._done = 0, 0
-        """`total` is what the home says, which pooch writes here; 0: it does not say."""
+        """pooch sets `total` to the size that the server states; 0: the server states none."""
 
-    def update(self, more: int) -> None:
-        """Counts bytes that came; a last chunk counts as a whole one."""
-        self._done += more
-        most = self._size or LARGEST
-        if self._done >= most + CHUNK:
-            raise DataUnavailable(f"it sends more than {most:,} bytes")
+    def update(self, count: int) -> None:
+        """Adds the bytes of a chunk; pooch counts the last chunk as a full one."""
+        self._done += count
+        limit = self._size or LARGEST
+        if self._done >= limit + CHUNK:
+            raise DataUnavailable(f"it sends more than {limit:,} bytes")
         total = self._size or self.total or None
         self._progress(min(self._done, total or self._done), total)
 
     def reset(self) -> None:
-        """Begins to count anew, as pooch does once all is there."""
+        """Resets the count; pooch calls it at the end, before it reports the total."""
         self._done = 0
 
     def close(self) -> None:
-        """Has nothing to close: the display belongs to the caller."""
+        """Does nothing: the display belongs to the caller."""
 
 
 def fetch(wanted: DataSet, folder: Path, progress: Progress) -> Fetched:
-    """Returns a data set of a folder; downloads it where it is not there.
+    """Returns a data set in a folder; downloads it if the folder lacks it.
 
-    What is under way lies in a folder of its own, whose name begins with a dot, until it is whole
-    and checked; it is removed however the download ends.
+    A download stays in a temporary folder, whose name begins with a dot, until it is complete and
+    verified. The temporary folder is removed however the download ends.
 
     Args:
         wanted: The data set.
-        folder: Where it is kept; created when needed.
-        progress: Told about the download.
+        folder: The folder of data sets; created when needed.
+        progress: Called as bytes arrive.
 
     Raises:
-        InputError: Something else of that name is there.
-        DataUnavailable: It could not be downloaded, or is not what was published.
+        InputError: Something else has the data set's name, or the folder cannot be written.
+        DataUnavailable: The download failed, or differs from what was published.
     """
     target = folder / wanted.file
     try:
         if target.exists() or target.is_symlink():
-            return _there(wanted, target)
+            return _existing(wanted, target)
         folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=f".{wanted.name}-", dir=folder) as work, _silent():
-            whole, made = _download(wanted, Path(work) / "whole", progress), Path(work) / "made"
-            digest = wanted.sha256 or pooch.file_hash(str(whole))
-            _make(wanted, whole, made, progress)
-            made.rename(target)
+        with TemporaryDirectory(prefix=f".{wanted.name}-", dir=folder) as work, _quiet_pooch():
+            file, result = _download(wanted, Path(work) / "whole", progress), Path(work) / "made"
+            digest = wanted.sha256 or pooch.file_hash(str(file))
+            _build(wanted, file, result, progress)
+            result.rename(target)
     except DataUnavailable as error:
         raise DataUnavailable(f"{wanted.name} from {wanted.address}: {error}") from error
     except OSError as error:
@@ -112,8 +112,8 @@ def fetch(wanted: DataSet, folder: Path, progress: Progress) -> Fetched:
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
-    """Keeps what pooch logs, by a handler of its own, out of the progress that is shown."""
+def _quiet_pooch() -> Iterator[None]:
+    """Silences pooch's logger, whose own handler would print into the progress display."""
     logger = pooch.get_logger()
     level = logger.level
     logger.setLevel("ERROR")
@@ -123,82 +123,82 @@ def _silent() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _there(wanted: DataSet, target: Path) -> Fetched:
-    """Checks what has the name of a data set already.
+def _existing(wanted: DataSet, target: Path) -> Fetched:
+    """Returns the data set that exists at a path, once checked.
 
     Raises:
-        InputError: It is something else.
+        InputError: The path is not that data set.
     """
-    other = f"{str(target)!r} is not {wanted.name} as it is published: "
+    refusal = f"{str(target)!r} is not {wanted.name} as it is published: "
     remedy = "; move it away, or name another folder with --out"
     if wanted.contents:
-        lacking = [name for name in wanted.contents if not (target / name).is_file()]
-        if lacking:
-            raise InputError(f"{other}it has no {lacking[0]!r}{remedy}")
+        missing = [name for name in wanted.contents if not (target / name).is_file()]
+        if missing:
+            raise InputError(f"{refusal}it has no {missing[0]!r}{remedy}")
         return Fetched(target, None, was_there=True)
     if not target.is_file():
-        raise InputError(f"{other}it is no file{remedy}")
+        raise InputError(f"{refusal}it is no file{remedy}")
     digest = pooch.file_hash(str(target))
     if wanted.sha256 not in (None, digest):
-        raise InputError(f"{other}its SHA-256 is {digest}{remedy}")
+        raise InputError(f"{refusal}its SHA-256 is {digest}{remedy}")
     return Fetched(target, digest, was_there=True)
 
 
 def _download(wanted: Download, file: Path, progress: Progress) -> Path:
-    """Writes what lies at the address into a file, and returns it.
+    """Downloads an address into a file and returns the file.
 
     Raises:
-        DataUnavailable: It did not come, or is not what was published.
+        DataUnavailable: The download failed, or differs from what was published.
         OSError: The file cannot be written.
     """
-    refused = {"response": partial(_only_safer, wanted.address)}
+    no_downgrade = {"response": partial(_refuse_downgrade, wanted.address)}
     progress(0, wanted.size)
     bar: Any = _Bar(progress, wanted.size)
-    bring: Any = pooch.HTTPDownloader(bar, CHUNK, timeout=SILENCE_SECONDS, hooks=refused)
+    fetcher: Any = pooch.HTTPDownloader(bar, CHUNK, timeout=SILENCE_SECONDS, hooks=no_downgrade)
     try:
-        pooch.retrieve(wanted.address, wanted.sha256, file.name, file.parent, downloader=bring)
+        pooch.retrieve(wanted.address, wanted.sha256, file.name, file.parent, downloader=fetcher)
     except exceptions.HTTPError as error:
         raise DataUnavailable(f"it answers with status {error.response.status_code}") from error
     except requests.RequestException as error:
-        known = (why for kind, why in _REASONS if isinstance(error, kind))
-        why = next(known, f"it cannot be read ({type(error).__name__})")
+        reasons = (why for kind, why in _REASONS if isinstance(error, kind))
+        why = next(reasons, f"it cannot be read ({type(error).__name__})")
         raise DataUnavailable(why) from error
     except ValueError as error:
         raise DataUnavailable("it sent another file than was published") from error
     return file
 
 
-def _only_safer(address: str, reply: requests.Response, **_: Any) -> None:
-    """Refuses that an address of https points to one that is not."""
+def _refuse_downgrade(address: str, reply: requests.Response, **_: Any) -> None:
+    """Refuses a redirect from an https address to any other scheme."""
     target = urljoin(reply.url, reply.headers.get("Location", ""))
     if address.startswith("https:") and not target.startswith("https:"):
         raise exceptions.InvalidSchema(target)
 
 
-def _make(wanted: DataSet, whole: Path, made: Path, progress: Progress) -> None:
-    """Makes a data set of what was downloaded.
+def _build(wanted: DataSet, download: Path, destination: Path, progress: Progress) -> None:
+    """Builds a data set from its download.
 
     Raises:
-        DataUnavailable: An archive is damaged, or lacks a file.
+        DataUnavailable: An archive is damaged or lacks a file, or a script is not available.
     """
     if wanted.archive is not None:
-        unpack(wanted, whole, made)
+        unpack(wanted, download, destination)
     elif wanted.scripts:
-        made.mkdir()
+        destination.mkdir()
         for script in wanted.scripts:
-            _download(script, made / script.file, progress)
-        rebuild(made, [script.file for script in wanted.scripts], whole)
+            _download(script, destination / script.file, progress)
+        rebuild(destination, [script.file for script in wanted.scripts], download)
     else:
-        whole.rename(made)
+        download.rename(destination)
 
 
-def unpack(wanted: DataSet, archive: Path, made: Path) -> None:
-    """Takes the members that are wanted out of an archive, into a new folder without folders.
+def unpack(wanted: DataSet, archive: Path, destination: Path) -> None:
+    """Extracts the members of a data set from an archive into a new, flat folder.
 
     Raises:
-        DataUnavailable: The archive is damaged, or lacks one of them.
+        DataUnavailable: The archive is damaged, or lacks a member.
     """
-    made.mkdir()
+    destination.mkdir()
     kind = pooch.Unzip if wanted.archive == "zip" else pooch.Untar
     try:
         kind(members=list(wanted.members), extract_dir="unpacked")(str(archive), "download", None)
@@ -209,4 +209,4 @@ def unpack(wanted: DataSet, archive: Path, made: Path) -> None:
         content = archive.parent / "unpacked" / member
         if not content.is_file() or content.is_symlink():
             raise DataUnavailable(f"the archive has no {member!r}")
-        content.rename(made / name)
+        content.rename(destination / name)

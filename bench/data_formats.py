@@ -1,7 +1,7 @@
-"""The public formats of the tasks' data sets, a loader each.
+"""The public formats of the tasks' data sets, with one loader per format.
 
-A loader yields what an entry says as it stands; it raises `KeyError`, `TypeError` or `ValueError`
-for one that is none.
+A loader yields the texts of each entry unchanged. It raises `KeyError`, `TypeError` or `ValueError`
+for an entry that does not have its format.
 """
 
 import csv
@@ -22,13 +22,13 @@ class Record(NamedTuple):
     """One problem of a data set."""
 
     id: str
-    """Its name in the data set: a rank, a line number counted from 1, or the set's own id."""
+    """Its id in the data set: a rank, a line number from 1, or an id of the set's own."""
     problem: str
     """The problem in the task's canonical form."""
     gold: str | None
     """The gold answer as the data set writes it; None where the answer is checked or judged."""
     facts: Mapping[str, str] = {}
-    """What else the data set says of it, by which tables group: level, subject, split, type."""
+    """Other facts in the data set, by which tables group: level, subject, split, type."""
 
 
 Rows = Iterator[Record]
@@ -36,7 +36,7 @@ Loader = Callable[[Path], Rows]
 
 
 def text_lines(file: Path) -> Rows:
-    """Yields a problem a line of text, without gold answers."""
+    """Yields one problem per line of text, without gold answers."""
     with file.open(encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
@@ -44,7 +44,7 @@ def text_lines(file: Path) -> Rows:
 
 
 def own_lines(file: Path) -> Rows:
-    """Yields a problem a line of JSON: `problem`, and `gold` and `id` where there are such."""
+    """Yields one problem per line of JSON: `problem`, and optionally `gold` and `id`."""
     for number, entry in _json_lines(file):
         gold = entry.get("gold")
         problem = entry["problem"]
@@ -133,7 +133,7 @@ def _hotpotqa(file: Path) -> Rows:
 
 def _distractors(file: Path) -> Rows:
     for number, entry in _objects(file):
-        # What says which paragraphs matter stays here, as the answer does.
+        # The supporting facts, like the answer, must not reach the model.
         problem = {"question": entry["question"], "context": entry["context"]}
         key, facts = _id(entry, number, "_id", "id"), _facts(entry, "level", "type")
         yield Record(key, json.dumps(problem), as_text(entry["answer"]), facts)
@@ -147,8 +147,8 @@ def _fever(file: Path) -> Rows:
 
 
 def _sql(file: Path) -> Rows:
-    """Yields own lines with `database`, and the entries of Spider and BIRD (its hint included)."""
-    if file.is_dir():  # of databases, beside the questions
+    """Yields own lines with a `database`, and entries of Spider and BIRD (with BIRD's hint)."""
+    if file.is_dir():  # a folder of databases next to the questions
         return
     for number, entry in _objects(file):
         question = as_text(entry["problem"] if "problem" in entry else entry["question"])
@@ -163,7 +163,7 @@ def _sql(file: Path) -> Rows:
 
 
 def _scenes(file: Path) -> Rows:
-    if is_scene_file(file):  # Of a folder that holds questions as well.
+    if is_scene_file(file):  # `load_questions` reads the scenes next to its questions.
         return
     for each in load_questions(file):
         problem = {"question": each.question, "scene": each.scene.to_json()}
@@ -181,10 +181,10 @@ def _id(entry: Mapping[str, Any], number: int, *names: str) -> str:
 
 
 def _objects(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Reads one JSON list, as the data sets are published, or one object a line."""
+    """Yields numbered objects of one JSON list, as data sets publish it, or of lines of JSON."""
     with file.open(encoding="utf-8-sig") as lines:
-        listed = lines.read(1) == "["
-    if listed:
+        is_list = lines.read(1) == "["
+    if is_list:
         yield from enumerate(map(_object, json.loads(file.read_text(encoding="utf-8-sig"))), 1)
     else:
         yield from _json_lines(file)
@@ -204,10 +204,10 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def as_text(value: Any) -> str:
-    """Returns a text.
+    """Returns a value that must be a text.
 
     Raises:
-        TypeError: It is none.
+        TypeError: The value is not a text.
     """
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no text")
@@ -215,7 +215,7 @@ def as_text(value: Any) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Returns why an entry is no problem, in a few words."""
+    """Returns, in a few words, why an entry is not a problem."""
     if isinstance(error, KeyError):
         return f"it has no {error.args[0]!r}"
     return str(error).partition("; ")[0].partition("\n")[0]
@@ -240,7 +240,7 @@ LOADERS: Mapping[str, Loader] = {
 }
 
 DISTRACTORS: Mapping[str, Loader] = {"hotpotqa": _distractors}
-"""The loaders that keep the paragraphs that come with a question."""
+"""The loaders of problems that include the paragraphs of their question."""
 
 FORMATS: Mapping[str, str] = {
     "game24": "a CSV file with the columns Rank and Puzzles",

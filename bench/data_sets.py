@@ -1,10 +1,10 @@
-"""The public data sets that the loaders read: where each is at home, and what is known of it.
+"""The catalogue of public data sets that the loaders read: addresses, sizes, licences.
 
-The table is a file of TOML beside this one. Nothing else names an address: neither an option nor
-an answer of a home can add one.
+The catalogue is the file `data_sets.toml` next to this one. All addresses are in it: no option and
+no server's response can add one.
 
     [sets.NAME]        one data set
-    [[missing]]        a set that is read and that cannot be downloaded here, and why
+    [[missing]]        a set that can be read but not downloaded here, and why
 """
 
 import tomllib
@@ -27,13 +27,13 @@ class Download(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     file: str
-    """What it is called here; of an archive and of several files, their folder."""
+    """Name in the folder of data sets; for an archive or several files, the name of a subfolder."""
     address: str
-    """Where it is downloaded from."""
+    """The address of the download."""
     size: int | None = None
-    """Bytes of what lies at the address; None: not known beforehand."""
+    """Bytes of the download; None: not known beforehand."""
     sha256: str | None = None
-    """Its checksum; None: not known beforehand."""
+    """Checksum of the download; None: not known beforehand."""
 
 
 class DataSet(Download):
@@ -41,30 +41,30 @@ class DataSet(Download):
 
     name: str
     task: str
-    """The task whose problems they are."""
+    """The task that searches its problems."""
     title: str
     entries: int
-    """How many problems of it are read."""
+    """Number of problems that the loader reads."""
     licence: str
     """An SPDX identifier."""
     home: str
     """The page of the data set."""
     scripts: Sequence[Download] = ()
-    """Databases that its questions are about, as scripts of SQL, from which both are made anew."""
+    """SQL scripts of the databases behind its questions, from which `rebuild` makes both."""
     archive: Literal["tar", "zip"] | None = None
     recorded: bool = False
-    """Whether it holds runs of a model, for `bench.papers.recorded_runs`, and no problems."""
+    """Whether it holds runs of a model (for `bench.papers.recorded_runs`) instead of problems."""
     members: Sequence[str] = ()
-    """What is taken out of an archive."""
+    """Members to extract from the archive."""
 
     @property
     def contents(self) -> list[str]:
-        """The files of its folder; none where it is a single file."""
+        """The files of its folder; empty for a data set that is a single file."""
         return [QUESTIONS] if self.scripts else list(self.member_files.values())
 
     @property
     def member_files(self) -> Mapping[str, str]:
-        """The names that an archive's members have in their folder."""
+        """From each member of the archive to its file name in the folder."""
         return {member: member.rpartition("/")[2] for member in self.members}
 
 
@@ -76,7 +76,7 @@ class Missing(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """All of them, by name."""
+    """All data sets."""
 
     sets: Mapping[str, DataSet]
     missing: Sequence[Missing]
@@ -84,19 +84,19 @@ class Catalogue(NamedTuple):
 
 @cache
 def catalogue() -> Catalogue:
-    """Returns the table."""
+    """Returns the catalogue."""
     table = tomllib.loads(files(PLACE).joinpath(FILE).read_text(encoding="utf-8"))
     sets = {name: DataSet(name=name, **entry) for name, entry in table["sets"].items()}
     return Catalogue(sets, [Missing(**each) for each in table["missing"]])
 
 
 def data_set(name: str) -> DataSet:
-    """Returns a data set.
+    """Returns a data set by its name.
 
     Raises:
-        UnknownName: There is none of that name.
+        UnknownName: No data set has that name.
     """
-    known = catalogue().sets
-    if name not in known:
-        raise UnknownName("data set", name, known)
-    return known[name]
+    sets = catalogue().sets
+    if name not in sets:
+        raise UnknownName("data set", name, sets)
+    return sets[name]

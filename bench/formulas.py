@@ -1,8 +1,8 @@
-"""What formulas come to and whether two are the same, by math-verify in a process of its own.
+"""Evaluates and compares formulas by math-verify, in a process of its own.
 
-Its own timeouts need the main thread, so they are off; instead the process is given a limit of
-processor time, after which two formulas count as different: a score must not hang on how busy the
-machine is, and one has no value. Nothing a model wrote can hang or end the caller.
+math-verify's own timeouts need the main thread, so they are off. A limit on processor time replaces
+them: a score must not depend on how busy the machine is. Past the limit, two formulas count as
+different and a formula has no value. No text of a model can hang or end the caller.
 """
 
 import json
@@ -15,14 +15,14 @@ from math import isfinite
 from thoughtgraph.errors import InputError
 
 SECONDS = 20
-"""Processor time that a comparison may take (ours)."""
+"""Limit on the processor time of a process (ours)."""
 PATIENCE = 300.0
-"""Seconds after which even a process that gets no processor time is given up (ours)."""
+"""Seconds after which even a process without processor time is killed (ours)."""
 LONGEST_FORMULA = 300
-"""Characters of a formula that is compared (ours)."""
+"""Most characters of a formula that a process reads (ours)."""
 
 BROKEN = 3
-"""How the process ends where math-verify cannot be imported."""
+"""Exit status of the process if math-verify cannot be imported."""
 
 READ = f"""
 import json, sys
@@ -37,7 +37,7 @@ except ImportError:
     sys.exit({BROKEN})
 sides = [parse(f"${{text}}$", parsing_timeout=None) for text in json.load(sys.stdin)]
 """
-"""The beginning of the process: reads formulas."""
+"""The beginning of each script: reads the formulas from standard input."""
 COMPARE = READ + "sys.exit(0 if verify(sides[1], sides[0], timeout_seconds=None) else 1)"
 EVALUATE = READ + "print(float(sides[0][0]))"
 
@@ -47,33 +47,33 @@ def same_formula(answer: str, gold: str) -> bool:
     """Returns whether two formulas are mathematically the same.
 
     Raises:
-        InputError: math-verify is not installed, or not whole.
+        InputError: math-verify is missing or damaged.
     """
-    done = _run(COMPARE, answer, gold)
-    return done is not None and done.returncode == 0
+    process = _run(COMPARE, answer, gold)
+    return process is not None and process.returncode == 0
 
 
 @lru_cache(maxsize=10_000)
 def value(formula: str) -> float | None:
-    r"""Returns what a formula such as `\frac{\sqrt{2}}{3}` comes to, or None if that is no number.
+    r"""Returns the value of a formula such as `\frac{\sqrt{2}}{3}`; None if it is no finite number.
 
     Raises:
-        InputError: math-verify is not installed, or not whole.
+        InputError: math-verify is missing or damaged.
     """
-    done = _run(EVALUATE, formula)
-    if done is None or done.returncode != 0:
+    process = _run(EVALUATE, formula)
+    if process is None or process.returncode != 0:
         return None
-    return result if isfinite(result := float(done.stdout)) else None
+    return result if isfinite(result := float(process.stdout)) else None
 
 
 def _run(script: str, *formulas: str) -> "subprocess.CompletedProcess[bytes] | None":
-    """Returns the process once it has ended; None if it was not worth a try, or came to no end."""
+    """Returns the finished process; None if a formula was too long or the process never ended."""
     if find_spec("math_verify") is None:
         raise InputError("formulas are scored by math-verify; install thoughtgraph[math]")
     if max(map(len, formulas)) > LONGEST_FORMULA:
         return None
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", script],
             input=json.dumps(formulas).encode(),
             capture_output=True,
@@ -82,6 +82,6 @@ def _run(script: str, *formulas: str) -> "subprocess.CompletedProcess[bytes] | N
         )
     except subprocess.TimeoutExpired:
         return None
-    if done.returncode == BROKEN:
+    if process.returncode == BROKEN:
         raise InputError("math-verify cannot be imported; install thoughtgraph[math] anew")
-    return done
+    return process

@@ -1,4 +1,4 @@
-"""The methods and scorers for those who evaluate with inspect_ai (the extra `inspect`).
+"""Methods and scorers as solvers and scorers of inspect_ai (the extra `inspect`).
 
     from inspect_ai import Task, eval
     from thoughtgraph.bench.inspect_adapter import official, problems, search
@@ -6,8 +6,8 @@
     solver = search("tot_bfs", "game24", breadth=3)
     eval(Task(problems("game24", "24.csv"), solver=solver, scorer=official("game24")), model=…)
 
-The model is inspect's, so its logs, cache, retries and limits see every request; the search has its
-own limits besides. On the command line they are `thoughtgraph/search` and `thoughtgraph/official`.
+The model is inspect's, so inspect's logs, cache, retries and limits see every request. The search
+has its own limits, too. The command line knows both as `thoughtgraph/search` and `…/official`.
 """
 
 import asyncio
@@ -40,17 +40,17 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.llm.scripted import AsyncChat
 
 RESULT = "thoughtgraph"
-"""Where in a sample's store the whole result is, as `thoughtgraph view` reads it."""
+"""The key under which a sample's store holds the whole result, for `thoughtgraph view`."""
 
 
 class InspectChat(AsyncChat):
-    """The model that inspect evaluates, as a chat model of LangChain.
+    """LangChain chat model that sends requests to the model that inspect evaluates.
 
     Args:
-        n: How many samples a request asks for; providers that return one are asked again.
+        n: Samples per request; a provider that returns only one is asked again.
         temperature: The sampling temperature; None: the evaluation's.
-        top_p: The nucleus; None: the evaluation's.
-        max_tokens: The longest completion; None: the evaluation's.
+        top_p: The nucleus of the sampling; None: the evaluation's.
+        max_tokens: Most tokens of a completion; None: the evaluation's.
         seed: The seed of the sampling; None: the evaluation's.
     """
 
@@ -74,14 +74,14 @@ class InspectChat(AsyncChat):
         sampling = {name: kwargs.get(name, getattr(self, name)) for name in _SAMPLING}
         config = GenerateConfig(num_choices=kwargs.get("n", self.n), stop_seqs=stop, **sampling)
         output = await get_model().generate(_turns(messages), config=config)
-        made = [AIMessage(choice.message.text) for choice in output.choices]
-        if made and (used := output.usage):
-            made[0].usage_metadata = UsageMetadata(
-                input_tokens=used.input_tokens,
-                output_tokens=used.output_tokens,
-                total_tokens=used.total_tokens,
+        replies = [AIMessage(choice.message.text) for choice in output.choices]
+        if replies and (usage := output.usage):
+            replies[0].usage_metadata = UsageMetadata(
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                total_tokens=usage.total_tokens,
             )
-        return ChatResult(generations=[ChatGeneration(message=message) for message in made])
+        return ChatResult(generations=[ChatGeneration(message=message) for message in replies])
 
 
 _SAMPLING = ("temperature", "top_p", "max_tokens", "seed")
@@ -98,24 +98,24 @@ def _turns(messages: Sequence[BaseMessage]) -> list[ChatMessage]:
 
 @solver
 def search(method: str, task: str, **settings: Any) -> Solver:
-    """Makes a solver of a method.
+    """Returns a solver that runs a method.
 
     Args:
         method: The method's id, such as `tot_bfs`.
-        task: The task's id: it reads the input of a sample.
+        task: The id of the task that reads a sample's input.
         settings: The method's settings, limits included.
 
     Raises:
-        ThoughtgraphError: Something that was given cannot be used, as `thoughtgraph.build` says.
+        ThoughtgraphError: An argument is unusable; see `thoughtgraph.build`.
     """
     effective_settings(method, registry.task(task), settings)
     graph = build(method, task=task, model=InspectChat())
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        # A model that fails raises: a sample that failed is no wrong answer.
-        out = await graph.ainvoke({"problem": state.input_text}, context=settings)
-        state.output.completion = out["answer"] or ""
-        state.store.set(RESULT, results.stored(out))
+        # A failing model raises: a failed sample must not count as a wrong answer.
+        result = await graph.ainvoke({"problem": state.input_text}, context=settings)
+        state.output.completion = result["answer"] or ""
+        state.store.set(RESULT, results.stored(result))
         return state
 
     return solve
@@ -123,19 +123,19 @@ def search(method: str, task: str, **settings: Any) -> Solver:
 
 @scorer(metrics=[accuracy(), stderr()])
 def official(task: str) -> Scorer:
-    """Makes a scorer of a task's official one; the target of a sample is its gold answer.
+    """Returns the official scorer of a task; the target of a sample is its gold answer.
 
     Args:
         task: The task's id.
 
     Raises:
-        InputError: The task has no scorer that needs no judge, or a sample has no gold answer.
+        InputError: The task needs a judge, or a sample lacks the gold answer that scoring needs.
     """
-    known = registry.task(task)
+    task_object = registry.task(task)
 
     async def score(state: TaskState, target: Target) -> Score:
         answer = state.output.completion or None
-        arguments = (known, state.input_text, [answer], target.text or None)
+        arguments = (task_object, state.input_text, [answer], target.text or None)
         scores = await asyncio.to_thread(metrics.scores_of, *arguments)
         if not scores:
             raise InputError(f"nobody can score an answer to {task!r} without a gold answer")
@@ -149,10 +149,10 @@ def problems(task: str, path: str | Path) -> MemoryDataset:
 
     Args:
         task: The task's id.
-        path: The file, or a folder of nothing else.
+        path: The file, or a folder that holds only such files.
 
     Raises:
-        InputError: It cannot be read.
+        InputError: The file cannot be read, or an entry is not a problem of the task.
     """
     return MemoryDataset([_sample(each) for each in load(registry.task(task), path)], name=task)
 

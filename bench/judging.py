@@ -1,7 +1,7 @@
-"""Scores that a model gives: the coherence of creative writing, a step after the runs.
+"""Lets a model judge the coherence of creative writing, in a step after the runs.
 
-A passage is scored several times and the mean counts (Tree of Thoughts, section 4.2). What was
-judged is kept beside the results, a line a run, so that a step that was ended goes on.
+The judge scores a passage several times and the mean counts (Tree of Thoughts, section 4.2). A file
+in the result folder keeps the scores, one line per run, so that an interrupted step can resume.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from thoughtgraph.task import Prompt
 from thoughtgraph.tasks.judgements import after, plain, points
 
 JUDGED = "judged.jsonl"
-"""The file of a result folder that holds what a judge thought of its runs."""
+"""The file in a result folder that holds the judges' scores of its runs."""
 TASKS = ("creative_writing",)
 """Tasks whose answers are judged, not checked."""
 BEST = 10
@@ -30,18 +30,18 @@ Judgements = Mapping[str, Sequence[float]]
 
 
 def judgements(folder: Path, judge: str) -> Judgements:
-    """Returns what a judge thought of the runs of a folder.
+    """Returns a judge's scores of the runs in a folder.
 
     Args:
         folder: The folder.
-        judge: The judge's specifier; judges are never mixed.
+        judge: The judge's specifier; scores of other judges are left out.
     """
-    known = read_lines(folder / JUDGED) if (folder / JUDGED).exists() else []
-    return {row["key"]: row["scores"] for row in known if _is_judged(row, judge)}
+    lines = read_lines(folder / JUDGED) if (folder / JUDGED).exists() else []
+    return {row["key"]: row["scores"] for row in lines if _is_judged(row, judge)}
 
 
 def _is_judged(row: Row, judge: str) -> bool:
-    # What is damaged is judged again, as what was torn is.
+    # A run whose line is damaged is judged again, like one whose line is torn.
     scores = row.get("scores")
     numbers = isinstance(scores, list) and all(isinstance(score, float) for score in scores)
     return numbers and row.get("judge") == judge
@@ -56,22 +56,22 @@ async def judge_runs(
     samples: int,
     tell: Callable[[int], None],
 ) -> None:
-    """Judges the outputs of runs that were not judged yet, and keeps each as it comes.
+    """Judges the outputs of runs without a judgement, and stores the scores of each at once.
 
     Args:
         rows: The runs.
         folder: Their folder.
         judge: The judge's specifier.
-        port: The judge; its own cap bounds what is asked at once.
-        samples: How many scores of a passage are averaged.
-        tell: Is told how many runs are judged.
+        port: The judge; its own cap limits concurrent requests.
+        samples: Number of scores per passage, of which the mean counts.
+        tell: Called after each run with the number of judged runs.
 
     Raises:
-        ThoughtgraphError: The judge cannot be asked, or what it said not be kept.
+        ThoughtgraphError: A request to the judge failed, or its scores cannot be written.
     """
-    known = judgements(folder, judge)
-    wanted = [row for row in rows if row["task"] in TASKS and row["key"] not in known]
-    done = len(known)
+    stored = judgements(folder, judge)
+    missing = [row for row in rows if row["task"] in TASKS and row["key"] not in stored]
+    done = len(stored)
 
     async def one(row: Row) -> None:
         nonlocal done
@@ -88,12 +88,12 @@ async def judge_runs(
 
     end_line(folder / JUDGED)
     async with together() as begin:
-        for row in wanted:
+        for row in missing:
             begin(one(row))
 
 
 def with_judgements(rows: Iterable[Row], known: Judgements) -> Iterator[Row]:
-    """Yields runs with the scores that a judge gave; the score is that of the answer."""
+    """Yields runs; one without a `score` gets a judge's `scores`, and its answer's as `score`."""
     for row in rows:
         scores = known.get(row.get("key", ""))
         if scores is None or row.get("score") is not None:
@@ -105,12 +105,12 @@ def with_judgements(rows: Iterable[Row], known: Judgements) -> Iterator[Row]:
 
 
 async def coherence(judge: ChatPort, passage: str, *, samples: int = 5) -> list[int]:
-    """Returns the coherence scores of a passage that can be read (Tree of Thoughts, section 4.2).
+    """Returns the readable coherence scores of a passage (Tree of Thoughts, section 4.2).
 
     Args:
         judge: The judging model; the paper's was GPT-4.
-        passage: The passage. An empty one is not judged.
-        samples: How many scores are asked for (paper: 5).
+        passage: The passage; an empty one gets no scores and no request.
+        samples: Number of scores to request (paper: 5).
     """
     if not passage.strip():
         return []
@@ -125,7 +125,7 @@ async def coherence(judge: ChatPort, passage: str, *, samples: int = 5) -> list[
 
 
 def read_score(text: str) -> int | None:
-    """Returns the last coherence score in a judge's text; None for none or one out of range."""
+    """Returns the last coherence score in a judge's text; None if it is missing or out of range."""
     scores = _SCORE.findall(plain(text))
     value = float(scores[-1]) if scores else 0.0
     return int(value) if value in range(1, BEST + 1) else None

@@ -1,4 +1,4 @@
-"""What papers report besides score and cost, for the lines of a table whose runs have trees."""
+"""Tables of figures that papers report besides score and cost, for lines whose runs have trees."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,13 +33,13 @@ class Kind(NamedTuple):
 
     title: str
     headings: Sequence[str]
-    """Those behind the name of the line."""
+    """The headings after the column of the line's name."""
     rows: Callable[[Entry, Sequence[Entry]], Cells]
-    """What a line has to tell, among all lines: any number of rows, without its name."""
+    """From a line and all lines to the rows of that line, without its name; possibly none."""
 
 
 def method_tables(table: Sequence[Entry]) -> Iterator[Table]:
-    """Yields the tables of which at least one line has something to tell.
+    """Yields the tables in which at least one line has a row.
 
     Args:
         table: The lines of one task, set of problems and model.
@@ -51,9 +51,9 @@ def method_tables(table: Sequence[Entry]) -> Iterator[Table]:
 
 
 STEPWISE = "tomt_tot"
-"""The method to which savings are relative."""
+"""The method that savings are relative to."""
 TRUNCATED = (10, 20, 30)
-"""Calls at which Tree-of-Mixed-Thought's appendix B reports accuracy."""
+"""Limits on calls at which Tree-of-Mixed-Thought's appendix B reports accuracy."""
 CALLS: Figure = "calls, answered right"
 
 
@@ -66,19 +66,19 @@ def _plans(entry: Entry, table: Sequence[Entry]) -> Cells:
         f"{mean(FIGURES[CALLS](entry)):.2f}",
         f"{mean([*map(ahead, entry.rows)]):.2f}",
         RELATIVES["saving"].formatted(entry, stepwise) if stepwise else "",
-        _with_hops(entry),
+        _hop_correlation(entry),
         *(f"{mean([right(row, calls) for row in entry.rows]):.0%}" for calls in TRUNCATED),
     ]
 
 
 def _is_stepwise_of(other: Entry, entry: Entry) -> bool:
-    """Whether a line is the step-by-step search that a line's saving is relative to."""
-    same = {name: value for name, value in entry.given.items() if name in other.given}
-    return other.method == STEPWISE and all(other.given[name] == same[name] for name in same)
+    """Returns whether `other` is the step-by-step search that an entry's saving is relative to."""
+    shared = {name: value for name, value in entry.given.items() if name in other.given}
+    return other.method == STEPWISE and all(other.given[name] == shared[name] for name in shared)
 
 
-def _with_hops(entry: Entry) -> str:
-    """Returns how calls go with the hops of a question, over those answered right (table 3)."""
+def _hop_correlation(entry: Entry) -> str:
+    """Returns the correlation of calls and hops over questions answered right (table 3)."""
     answered = [row for row in entry.rows if right(row)]
     hops = [row.get("facts", {}).get("hop") for row in answered]
     pairs = zip(hops, FIGURES[CALLS](entry), strict=True)
@@ -89,26 +89,26 @@ def _with_hops(entry: Entry) -> str:
 def _rollbacks(entry: Entry, table: Sequence[Entry]) -> Cells:
     if entry.method not in METHODS:
         return
-    told = [f"{mean(FIGURES['interactions'](entry)):.1f}", *[""] * 5]
+    cells = [f"{mean(FIGURES['interactions'](entry)):.1f}", *[""] * 5]
     if entry.method == STRUCTURED:
-        back = [span for row in entry.rows for span in spans(tree_of(row))]
-        steps = f"{mean(back):.1f}" if back else ""
-        told[1:] = [f"{len(back) / len(entry.rows):.2f}", steps, *_kinds(entry)]
-    yield told
+        steps_back = [span for row in entry.rows for span in spans(tree_of(row))]
+        mean_steps = f"{mean(steps_back):.1f}" if steps_back else ""
+        cells[1:] = [f"{len(steps_back) / len(entry.rows):.2f}", mean_steps, *_kinds(entry)]
+    yield cells
 
 
 def _kinds(entry: Entry) -> Iterator[str]:
     """Yields how many paths of each kind end in a right answer."""
-    paths, good = Counter[str](), Counter[str]()
+    paths, right_paths = Counter[str](), Counter[str]()
     for row in entry.rows:
         tree = tree_of(row)
         scores = dict(zip(outputs_of(row), row["scores"], strict=False))
         for key in solutions(tree):
-            of = [name for name, holds in kinds(tree, key)._asdict().items() if holds]
-            paths.update(of)
-            good.update(of if scores.get(tree[key].get("answer")) == 1.0 else ())
+            path_kinds = [name for name, holds in kinds(tree, key)._asdict().items() if holds]
+            paths.update(path_kinds)
+            right_paths.update(path_kinds if scores.get(tree[key].get("answer")) == 1.0 else ())
     for name in Kinds._fields:
-        yield f"{good[name]} of {paths[name]} right"
+        yield f"{right_paths[name]} of {paths[name]} right"
 
 
 def _first_steps(entry: Entry, table: Sequence[Entry]) -> Cells:
@@ -124,7 +124,7 @@ def _first_steps(entry: Entry, table: Sequence[Entry]) -> Cells:
 
 
 BEST_OF = (1, 2, 5, 10, 25, 50, 100)
-"""Outputs of which the best counts; 1 to 100 is Tree of Thoughts' range (the values: ours)."""
+"""Values of k for best-of-k; Tree of Thoughts' range is 1 to 100 (the values: ours)."""
 
 
 def _best_of(entry: Entry, table: Sequence[Entry]) -> Cells:
@@ -134,12 +134,12 @@ def _best_of(entry: Entry, table: Sequence[Entry]) -> Cells:
 
 
 Failed = Callable[[str, Tree, Collection[str | None]], Iterator[int | None]]
-"""At which steps the samples of a problem's tree failed, given the right answers; None: right."""
+"""From problem, tree and right answers to the step at which each sample failed; None: right."""
 FAILURES: Mapping[str, Failed] = {
     **dict.fromkeys(SAMPLED, failed_steps.samples),
     "tot_bfs": failed_steps.search,
 }
-"""How failures are read off the trees of each method."""
+"""The function that reads failed steps from the trees of each method."""
 
 
 def _failures(entry: Entry, table: Sequence[Entry]) -> Cells:
@@ -164,18 +164,18 @@ MAJORITY = 0.5
 
 
 def _votes(entry: Entry, table: Sequence[Entry]) -> Cells:
-    lasts = [(row["votes"][-1], row.get("score")) for row in entry.rows if row.get("votes")]
-    voted = [((last["got"] or 0.0) / last["of"], score) for last, score in lasts if last["of"]]
-    if entry.method in VOTED and voted:
-        low = [score for share, score in voted if share <= MAJORITY]
-        high = [score for share, score in voted if share > MAJORITY]
-        share = mean([share for share, _ in voted])
-        yield [str(len(voted)), f"{share:.0%}", _right(low), _right(high)]
+    votes = [(row["votes"][-1], row.get("score")) for row in entry.rows if row.get("votes")]
+    shares = [((last["got"] or 0.0) / last["of"], score) for last, score in votes if last["of"]]
+    if entry.method in VOTED and shares:
+        without_majority = [score for share, score in shares if share <= MAJORITY]
+        with_majority = [score for share, score in shares if share > MAJORITY]
+        share = mean([share for share, _ in shares])
+        yield [str(len(shares)), f"{share:.0%}", _right(without_majority), _right(with_majority)]
 
 
 def _right(scores: Sequence[float | None]) -> str:
-    known = [score for score in scores if score is not None]
-    return f"{known.count(1.0)} of {len(known)} right"
+    scored = [score for score in scores if score is not None]
+    return f"{scored.count(1.0)} of {len(scored)} right"
 
 
 def _tool_costs(entry: Entry, table: Sequence[Entry]) -> Cells:

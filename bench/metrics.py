@@ -1,4 +1,4 @@
-"""How answers are scored: the official scorers, which alone see gold answers."""
+"""The official scorers of answers, which alone see gold answers."""
 
 import asyncio
 from collections import Counter
@@ -18,7 +18,7 @@ from thoughtgraph.tasks.numbers import canonical, number
 from thoughtgraph.tasks.strategyqa import verdict
 
 CLOSE = Fraction(4, 100)
-"""How far an answer may be from decimals, as a share of them (the official TheoremQA script)."""
+"""Largest relative error if the gold answer has decimals (the official TheoremQA script)."""
 
 _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
@@ -28,13 +28,13 @@ Scorer = Callable[[str, str, str], float]
 
 
 def exact_match(answer: str, gold: str) -> float:
-    """Returns 1 if two answers are equal once case, punctuation and articles are gone, else 0.
+    """Returns 1 if two answers are equal without case, punctuation and articles, else 0.
 
-    An answer of which nothing is then left is compared as it is, and an empty one is wrong: the
-    official script takes `the` for `a`, and no answer for either.
+    An answer that consists of nothing else is compared in lower case, and an empty one is wrong.
+    The official script would take `the` for `a`, and an empty answer for either.
     """
-    if ours := normalize_answer(answer):
-        return float(ours == normalize_answer(gold))
+    if predicted := normalize_answer(answer):
+        return float(predicted == normalize_answer(gold))
     bare = answer.strip().lower()
     return float(bool(bare) and bare == gold.strip().lower())
 
@@ -42,14 +42,14 @@ def exact_match(answer: str, gold: str) -> float:
 def f1(answer: str, gold: str) -> float:
     """Returns the harmonic mean of token precision and recall.
 
-    Where either side is yes, no or noanswer and the other is not the same, it is 0.
+    It is 0 if either side is yes, no or noanswer and the other side differs.
     """
-    ours, theirs = normalize_answer(answer), normalize_answer(gold)
-    if ours != theirs and not _VERDICTS.isdisjoint((ours, theirs)):
+    predicted, expected = normalize_answer(answer), normalize_answer(gold)
+    if predicted != expected and not _VERDICTS.isdisjoint((predicted, expected)):
         return 0.0
-    a, b = ours.split(), theirs.split()
-    common = (Counter(a) & Counter(b)).total()
-    return 2 * common / (len(a) + len(b)) if common else 0.0
+    predicted_tokens, expected_tokens = predicted.split(), expected.split()
+    common = (Counter(predicted_tokens) & Counter(expected_tokens)).total()
+    return 2 * common / (len(predicted_tokens) + len(expected_tokens)) if common else 0.0
 
 
 def solved(answer: str, gold: str) -> float:
@@ -60,47 +60,47 @@ def solved(answer: str, gold: str) -> float:
 def equivalent(answer: str, gold: str) -> float:
     """Returns 1 if two answers are the same in canonical form, or by math-verify.
 
-    Neither forgives a rounded number: `0.33` is not `1/3`. Two numbers need no second look; a
-    formula that math-verify cannot compare in time is not the same.
+    Neither accepts a rounded number: `0.33` is not `1/3`. Two numbers need no math-verify. Formulas
+    that math-verify cannot compare in time count as different.
 
     Raises:
-        InputError: A second look is needed, and the extra `math` is not installed.
+        InputError: math-verify is needed, and the extra `math` is not installed.
     """
-    ours, theirs = canonical(answer), canonical(gold)
-    if ours == theirs or None not in (number(ours), number(theirs)):
-        return float(ours == theirs)
+    predicted, expected = canonical(answer), canonical(gold)
+    if predicted == expected or None not in (number(predicted), number(expected)):
+        return float(predicted == expected)
     return float(same_formula(answer, gold))
 
 
 def roughly(answer: str, gold: str) -> float:
     """Returns 1 if an answer is right by the rule of the official TheoremQA script.
 
-    Where the gold answer is a whole number, the answer must round to it; where it has decimals,
-    even `1.0`, it may be 4 % of it away. Numbers of a list are compared one by one in ascending
-    order (where one has decimals, all may be 4 % away; ours). A formula is worked out; `true`,
-    `false` and choices must be the same.
+    If the gold answer is a whole number, the answer must round to it. If the gold answer has
+    decimals, even `1.0`, the answer may differ by 4 % of it. Lists are compared number by number in
+    ascending order (if one gold number has decimals, all may differ by 4 %; ours). Formulas are
+    evaluated; `true`, `false` and choices must be the same.
 
     Raises:
-        InputError: A formula has to be worked out, and the extra `math` is not installed.
+        InputError: A formula must be evaluated, and the extra `math` is not installed.
     """
-    ours, theirs = canonical(answer), canonical(gold)
-    targets = [number(part) for part in theirs.split(", ")]
-    parts = ours.strip("()[]").split(", ")
-    if ours == theirs or None in targets or len(parts) != len(targets):
-        return float(ours == theirs)
+    predicted, expected = canonical(answer), canonical(gold)
+    targets = [number(part) for part in expected.split(", ")]
+    parts = predicted.strip("()[]").split(", ")
+    if predicted == expected or None in targets or len(parts) != len(targets):
+        return float(predicted == expected)
     whole = "." not in gold and "e" not in gold
-    parts_of_answer = sorted(each for part in parts if (each := _worked_out(part)) is not None)
+    values = sorted(each for part in parts if (each := _evaluated(part)) is not None)
     wanted = sorted(each for each in targets if each is not None)
     return float(
-        len(parts_of_answer) == len(wanted)
+        len(values) == len(wanted)
         and all(
-            round(one) == other if whole else abs(one - other) <= CLOSE * abs(other)
-            for one, other in zip(parts_of_answer, wanted, strict=True)
+            round(actual) == target if whole else abs(actual - target) <= CLOSE * abs(target)
+            for actual, target in zip(values, wanted, strict=True)
         )
     )
 
 
-def _worked_out(text: str) -> Fraction | None:
+def _evaluated(text: str) -> Fraction | None:
     exact = number(text)
     if exact is None and (rounded := value(text)) is not None:
         return Fraction(rounded)
@@ -108,18 +108,18 @@ def _worked_out(text: str) -> Fraction | None:
 
 
 def same_verdict(answer: str, gold: str) -> float:
-    """Returns 1 if an answer states the verdict, yes or no (StrategyQA's accuracy).
+    """Returns 1 if an answer states the gold verdict, yes or no (StrategyQA's accuracy).
 
-    `Yes, she could` is a yes and so is `true`. `nobody` is neither: FireAct's script, which looks
-    at the first letters alone, takes it for a no.
+    `Yes, she could` and `true` are a yes. `nobody` is neither: FireAct's script, which compares the
+    first letters alone, takes it for a no.
     """
     return float(verdict(answer, "box") == gold)
 
 
 def same_label(answer: str, gold: str) -> float:
-    """Returns 1 if two labels are the same but for case, punctuation and form: `REFUTED`.
+    """Returns 1 if two labels are the same up to case, punctuation and form, such as `REFUTED`.
 
-    The official script knows no punctuation; ReAct's, which reads what a model wrote, drops it.
+    The official script keeps punctuation; ReAct's, which reads completions, drops it.
     """
     return float(label(answer, "box") == gold)
 
@@ -143,9 +143,9 @@ SCORERS: Mapping[str, Scorer] = {
     "crosswords": lambda problem, answer, gold: crossword_scores.score(answer, gold).words,
     "fever": lambda problem, answer, gold: same_label(answer, gold),
 }
-"""The score of one answer by task. Of HotpotQA it is exact match; as `hotpotqa_f1` it is F1, which
-FGDIP reports. Of crosswords it is the share of right words, the middle row of Table 3;
-`bench/crossword_scores.py` has the others. Creative writing has a judge instead."""
+"""The scorer of one answer, by task. HotpotQA's is exact match; `hotpotqa_f1` is F1, which FGDIP
+reports. That of crosswords is the share of right words, the middle row of Table 3;
+`bench/crossword_scores.py` has the other rows. Creative writing has a judge instead."""
 
 
 def scores(
@@ -170,30 +170,30 @@ def scores_of(
     gold: str | None,
     settings: Mapping[str, Any] | None = None,
 ) -> list[float]:
-    """Returns the score of each output, as `scores`; none where nobody can tell.
+    """Returns the score of each output, like `scores`; empty if there is no way to score.
 
-    Answers to a task of the user's own are checked by the task, where it can; else one is right
-    that is the gold answer, letter for letter.
+    A user's own task scores or checks its answers itself if it can. Otherwise an answer is right if
+    it equals the gold answer letter for letter.
     """
     if isinstance(task, Scores) and gold is not None:
         return [
-            0.0 if answer is None else _now(task.score(problem, answer, gold, settings or {}))
+            0.0 if answer is None else _sync(task.score(problem, answer, gold, settings or {}))
             for answer in candidates
         ]
     if task.id in SCORERS and (gold is not None or isinstance(task, Checks)):
         return scores(task.id, problem, candidates, gold)
     if isinstance(task, Checks):
-        return [float(each is not None and _now(task.check(problem, each))) for each in candidates]
+        return [float(each is not None and _sync(task.check(problem, each))) for each in candidates]
     return [] if gold is None else [float(each == gold) for each in candidates]
 
 
-def _now(said: Awaitable[Each] | Each) -> Each:
-    """Returns what a capability says, which may be `async`; nobody else waits in this thread."""
-    return asyncio.run(maybe_await(said)) if isawaitable(said) else said
+def _sync(result: Awaitable[Each] | Each) -> Each:
+    """Returns the value of a capability, which may be `async`; this thread has no other loop."""
+    return asyncio.run(maybe_await(result)) if isawaitable(result) else result
 
 
 def vote_of_texts(candidates: Sequence[str | None]) -> str | None:
-    """Returns the commonest answer, letter for letter, of equals the first; None without any."""
+    """Returns the most frequent answer, letter for letter, the first of a tie; None without any."""
     votes = Counter(answer for answer in candidates if answer is not None)
     return max(votes, key=lambda answer: votes[answer], default=None)
 
@@ -201,8 +201,8 @@ def vote_of_texts(candidates: Sequence[str | None]) -> str | None:
 def best_of_k(scores: Sequence[float], k: int | None = None) -> float:
     """Returns the best score among a method's first k outputs, as an oracle would choose.
 
-    With all outputs of a breadth-first search it is success@b, which is what Table 2 of Tree of
-    Thoughts reports; with k samples of chain of thought it is its "best of k".
+    Of all outputs of a breadth-first search, it is success@b, which Table 2 of Tree of Thoughts
+    reports. Of k samples of chain of thought, it is that paper's "best of k".
 
     Args:
         scores: The scores of the outputs in their order.

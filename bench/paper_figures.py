@@ -1,4 +1,4 @@
-"""What each figure of a published table is, computed from our runs."""
+"""Computes the figures of published tables from our runs."""
 
 from collections.abc import Callable, Mapping
 from math import isnan
@@ -20,31 +20,31 @@ TIMES: Mapping[Figure, float] = {
     **dict.fromkeys(("tokens", "prompt tokens", "completion tokens"), 1),
     **dict.fromkeys(("coherence", "mean coherence"), 10),
 }
-"""Factors by which figures other than percentages are shown; scores are between 0 and 1."""
+"""Display factors of the figures that are not percentages; scores are between 0 and 1."""
 _PERCENT = 100.0
 
 
 def scale(figure: Figure) -> float:
-    """Returns by what a figure is multiplied when it is shown: in the unit of the papers."""
+    """Returns the factor that converts a figure to the papers' unit."""
     return TIMES.get(figure, _PERCENT)
 
 
 def shown(figure: Figure, value: float) -> str:
-    """Returns a value in the unit of the papers' tables."""
-    # What a small model costs a problem is a fraction of a cent.
+    """Returns a value as text, in the unit of the papers' tables."""
+    # With a small model, a problem costs a fraction of a cent.
     digits = 4 if figure == "dollars" else 1
     return f"{scale(figure) * value:,.{digits}f}"
 
 
-def _first(entry: Entry) -> list[float]:
+def _answer_scores(entry: Entry) -> list[float]:
     return list(entry.scores.values())
 
 
-def _all(entry: Entry) -> list[float]:
+def _mean_scores(entry: Entry) -> list[float]:
     return [mean(row["scores"]) for row in entry.rows if row.get("scores")]
 
 
-def _best(entry: Entry) -> list[float]:
+def _best_scores(entry: Entry) -> list[float]:
     return [max(row["scores"]) for row in entry.rows if row.get("scores")]
 
 
@@ -66,18 +66,18 @@ def _calls(entry: Entry) -> list[float]:
     return [mixed_metrics.calls(row) for row in entry.rows if mixed_metrics.right(row)]
 
 
-def _share(holds: Callable[[Row], bool]) -> Values:
-    """Makes a figure of plans: the share of problems of which something holds."""
+def _share_of_plans(holds: Callable[[Row], bool]) -> Values:
+    """Returns a figure of plans: 1 for each problem whose row satisfies `holds`, else 0."""
     return lambda entry: [float(holds(row)) for row in entry.rows] if entry.has_trees else []
 
 
 def _boards(share: str, *, best: bool = False) -> Values:
-    """Makes a figure of crosswords.
+    """Returns a figure of crosswords.
 
     Args:
-        share: What of a board: `letters`, `words` or `game`.
-        best: Of the best board that a search visited; else of the answer, or, where samples are
-            drawn, a mean over these.
+        share: The field of a `BoardScore`: `letters`, `words` or `game`.
+        best: Whether to score the best board that a search visited. Otherwise the figure scores the
+            answer, or takes the mean over samples if the method draws them.
     """
 
     def values(entry: Entry) -> list[float]:
@@ -94,15 +94,15 @@ def _boards(share: str, *, best: bool = False) -> Values:
 
 
 FIGURES: Mapping[Figure, Values] = {
-    "score": _first,
-    "mean": _all,
-    "coherence": _first,
-    "mean coherence": _all,
-    "best": _best,
+    "score": _answer_scores,
+    "mean": _mean_scores,
+    "coherence": _answer_scores,
+    "mean coherence": _mean_scores,
+    "best": _best_scores,
     "f1": _f1,
     "calls, answered right": _calls,
-    "NoBack": _share(mixed_metrics.no_back),
-    "inconsistent": _share(mixed_metrics.inconsistent),
+    "NoBack": _share_of_plans(mixed_metrics.no_back),
+    "inconsistent": _share_of_plans(mixed_metrics.inconsistent),
     "interactions": lambda entry: [each.samples for each in entry.spent],
     "tokens": lambda entry: [each.tokens for each in entry.spent],
     "prompt tokens": lambda entry: [each.prompt_tokens for each in entry.spent],
@@ -114,21 +114,21 @@ FIGURES: Mapping[Figure, Values] = {
     "best words": _boards("words", best=True),
     "best games": _boards("game", best=True),
 }
-"""What each figure is, one value a run or a problem."""
+"""The function of each figure; it returns one value per run or per problem."""
 
 
 class Relative(NamedTuple):
     """A figure of one line relative to another."""
 
     figure: Figure
-    """The figure of either line."""
+    """The figure to take of both lines."""
     relation: Callable[[float, float], float]
-    """What is told of this line's mean and the other's."""
+    """From this line's mean and the other line's to the value."""
     form: str
-    """How it is shown."""
+    """The format of the value."""
 
     def formatted(self, own: Entry, other: Entry) -> str:
-        """Returns the figure in words; nothing where either line has no value."""
+        """Returns the value as text; empty if a line has no value or the divisor is 0."""
         both = [FIGURES[self.figure](each) for each in (own, other)]
         if not all(both):
             return ""
@@ -146,4 +146,4 @@ RELATIVES: Mapping[Figure, Relative] = {
     "score change": Relative("score", lambda own, other: _PERCENT * (own - other), "+.1f"),
     "f1 change": Relative("f1", lambda own, other: _PERCENT * (own - other), "+.1f"),
 }
-"""The figures that are relative to the line which a line names."""
+"""The figures relative to another line, which a suite names by `relative_to`."""

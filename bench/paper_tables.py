@@ -1,4 +1,4 @@
-"""Published numbers beside ours, table by table, with what keeps them from being compared."""
+"""Tables of published numbers next to ours, with remarks on the limits of their comparison."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,16 +30,16 @@ NEUTRAL = frozenset(
     {"task", "model", "evaluator_model", "seed", "prices", "share_evaluations", *WATCHING}
     | {"max_completion_tokens", "tool_deadline", "corpus", "database", "contact", "recording"}
 )
-"""Settings beside the limits that no table names: where things are and what they may cost."""
+"""Settings that no published table names: models, places, prices. Limits are neutral, too."""
 NOT_RUN, NO_SCORE, NO_PRICE = "not run", "no score", "no price"
 
 
 Runs = Mapping[tuple[str, str], Sequence[Entry]]
-"""What was run of a table, by the names of its lines and the ids of its parts."""
+"""The runs of a table, by the names of its lines and the ids of its parts."""
 
 
 class _Ours(NamedTuple):
-    """What we found, in words."""
+    """The cells of a row that hold our figure."""
 
     value: str
     interval: str = ""
@@ -47,7 +47,7 @@ class _Ours(NamedTuple):
 
 
 def beside_published(lines: Sequence[Entry]) -> str:
-    """Returns, as Markdown, every published table of which a line was run.
+    """Returns as Markdown every published table that has a line among our runs.
 
     Args:
         lines: The lines that were run.
@@ -57,7 +57,7 @@ def beside_published(lines: Sequence[Entry]) -> str:
 
 def _table(table: Suite, lines: Sequence[Entry]) -> Iterator[str]:
     runs = {
-        (line.name, part.id): [entry for entry in lines if _is(entry, line, part)]
+        (line.name, part.id): [entry for entry in lines if _is_run_of(entry, line, part)]
         for line in table.rows
         for part in table.parts_of(line)
     }
@@ -70,28 +70,30 @@ def _table(table: Suite, lines: Sequence[Entry]) -> Iterator[str]:
         yield "\n".join(remarks) + "\n" if remarks else ""
 
 
-def _is(entry: Entry, line: Line, part: Part) -> bool:
+def _is_run_of(entry: Entry, line: Line, part: Part) -> bool:
+    """Returns whether one of our lines ran a line of a published table on a part."""
     same = (entry.task, entry.data, entry.method) == (part.task, part.id, line.method)
     if not same or (entry.oracle, entry.same_run) != (line.oracle, bool(line.same_run_as)):
         return False
-    wanted = {**line.settings, **_effective(line.method, part.task, line.settings)}
-    # A summary tells only what was chosen; the rest were the defaults.
-    had = {**_effective(line.method, part.task, entry.given), **entry.rows[0]["settings"]}
-    return all(had.get(name) == wanted[name] for name in wanted if not _neutral(name))
+    expected = {**line.settings, **_settings_of(line.method, part.task, line.settings)}
+    # A summary holds only the chosen settings; all others had their defaults.
+    actual = {**_settings_of(line.method, part.task, entry.given), **entry.rows[0]["settings"]}
+    return all(actual.get(name) == expected[name] for name in expected if not _is_neutral(name))
 
 
-def _effective(method: str, task: str, chosen: Mapping[str, Any]) -> Mapping[str, Any]:
-    known = registry.settings(method).model_fields
-    own = {name: value for name, value in chosen.items() if name in known}
+def _settings_of(method: str, task: str, chosen: Mapping[str, Any]) -> Mapping[str, Any]:
+    fields = registry.settings(method).model_fields
+    own = {name: value for name, value in chosen.items() if name in fields}
     return effective_settings(method, registry.task(task), own)
 
 
-def _neutral(name: str) -> bool:
-    """Whether a run is a line of the table whatever this setting was."""
+def _is_neutral(name: str) -> bool:
+    """Returns whether a run with any value of this setting counts as a line of the table."""
     return name in NEUTRAL or name.startswith(LIMIT_PREFIX)
 
 
 def _rows(table: Suite, line: Line, runs: Runs) -> Iterator[Sequence[str]]:
+    """Yields the rows of a line: first each part, then averages and correlations."""
     for part in table.parts_of(line):
         published: list[Published | None] = [e for e in line.published if e.part == part.id]
         entries: list[Entry | None] = [*runs[line.name, part.id]]
@@ -101,13 +103,13 @@ def _rows(table: Suite, line: Line, runs: Runs) -> Iterator[Sequence[str]]:
                 others = runs.get((line.relative_to, part.id), ())
                 yield _row(line, part.id, each, _ours(line, figure, entry, others))
     for whole in table.wholes:
-        weighed = whole.weights if isinstance(whole, Average) else None
-        parts = [p.id for p in table.parts_of(line) if weighed is None or p.id in weighed]
-        sets = _together([runs[line.name, part] for part in parts])
+        weights = whole.weights if isinstance(whole, Average) else None
+        parts = [p.id for p in table.parts_of(line) if weights is None or p.id in weights]
+        sets = _sets_of_runs([runs[line.name, part] for part in parts])
         for each in line.published:
             if each.part == whole.name:
-                for told in [_combined(whole, each.figure, some) for some in sets] or [NOT_RUN]:
-                    yield _row(line, whole.name, each, _Ours(told), whole.note)
+                for text in [_combined(whole, each.figure, group) for group in sets] or [NOT_RUN]:
+                    yield _row(line, whole.name, each, _Ours(text), whole.note)
 
 
 def _row(
@@ -124,14 +126,14 @@ def _joined(*remarks: str) -> str:
 
 
 def _ours(line: Line, figure: Figure, entry: Entry | None, others: Sequence[Entry]) -> _Ours:
-    """Returns a figure of a run on one part; others are runs of the line it is relative to."""
+    """Returns our figure on one part; `others` are runs of the line that it is relative to."""
     if entry is None:
         return _Ours(NOT_RUN)
     if figure in RELATIVES:
-        other = _beside(entry, others)
-        told = RELATIVES[figure].formatted(entry, other) if other else ""
-        lacking = NO_SCORE if other else f"needs {line.relative_to}"
-        return _Ours(f"{told} ({entry.model})" if told else lacking)
+        other = _counterpart(entry, others)
+        text = RELATIVES[figure].formatted(entry, other) if other else ""
+        reason = NO_SCORE if other else f"needs {line.relative_to}"
+        return _Ours(f"{text} ({entry.model})" if text else reason)
     values = FIGURES[figure](entry)
     if not values:
         return _Ours(NO_PRICE if figure == "dollars" else NO_SCORE)
@@ -140,42 +142,44 @@ def _ours(line: Line, figure: Figure, entry: Entry | None, others: Sequence[Entr
 
 
 def _bounds(figure: Figure, values: Sequence[float]) -> str:
-    if scale(figure) == 1:  # It counts something, whose interval is not that of a share.
+    if scale(figure) == 1:  # a count, not a share: `interval` does not apply
         return ""
     low, high = interval(values)
     return f"{scale(figure) * low:.1f} to {scale(figure) * high:.1f}"
 
 
-def _beside(entry: Entry, others: Sequence[Entry]) -> Entry | None:
-    """Returns the first of others that ran as an entry did: by the same models and limits."""
-    return next((each for each in others if _circumstances(each) == _circumstances(entry)), None)
+def _counterpart(entry: Entry, others: Sequence[Entry]) -> Entry | None:
+    """Returns the first of `others` with the same models and the same neutral settings."""
+    return next((each for each in others if _conditions(each) == _conditions(entry)), None)
 
 
-def _circumstances(entry: Entry) -> tuple[str, str, str]:
-    neutral = {name: value for name, value in entry.given.items() if _neutral(name)}
+def _conditions(entry: Entry) -> tuple[str, str, str]:
+    neutral = {name: value for name, value in entry.given.items() if _is_neutral(name)}
     return entry.model, entry.judge, json.dumps(neutral, sort_keys=True)
 
 
-def _together(parts: Sequence[Sequence[Entry]]) -> list[list[Entry]]:
-    """Returns runs on all of some parts: a list for each model that ran them all."""
+def _sets_of_runs(parts: Sequence[Sequence[Entry]]) -> list[list[Entry]]:
+    """Returns runs on all parts: one list for each model that ran every part."""
     first, *others = parts
-    sets = [[entry, *(_beside(entry, runs) for runs in others)] for entry in first]
+    sets = [[entry, *(_counterpart(entry, runs) for runs in others)] for entry in first]
     return [[entry for entry in each if entry] for each in sets if None not in each]
 
 
 def _combined(whole: Average | Correlation, figure: Figure, runs: Sequence[Entry]) -> str:
-    """Returns a figure of a line over several parts."""
+    """Returns, as text, our figure of a line over several parts."""
     values = [FIGURES[figure](entry) for entry in runs]
     if not all(values):
         return NO_SCORE
     means = [mean(each) for each in values]
     if isinstance(whole, Average):
-        told = shown(figure, fmean(means, [whole.weights[entry.data] for entry in runs]))
+        text = shown(figure, fmean(means, [whole.weights[entry.data] for entry in runs]))
     else:
-        correlation = pearson([*zip([_mean_fact(e, whole.fact) for e in runs], means, strict=True)])
-        told = "" if correlation is None else f"{correlation:+.3f}"
-    return f"{told} ({runs[0].model})" if told else NO_SCORE
+        facts = [_values(entry, whole.fact) for entry in runs]
+        pairs = [*zip(map(mean, facts), means, strict=True)] if all(facts) else []
+        correlation = pearson(pairs)
+        text = "" if correlation is None else f"{correlation:+.3f}"
+    return f"{text} ({runs[0].model})" if text else NO_SCORE
 
 
-def _mean_fact(entry: Entry, fact: str) -> float:
-    return mean([float(row["facts"][fact]) for row in entry.rows if fact in row.get("facts", {})])
+def _values(entry: Entry, fact: str) -> list[float]:
+    return [float(row["facts"][fact]) for row in entry.rows if fact in row.get("facts", {})]

@@ -1,4 +1,4 @@
-"""What each line had reached at each budget: of requests, of tokens, of dollars."""
+"""The score of each line within budgets of requests, tokens and dollars."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from thoughtgraph.bench.result_files import Row
 UNITS: Sequence[Unit] = ("requests", "tokens", "dollars")
 SCORED = "of the answer, the best output that can be read"
 COLUMNS = 6
-"""Budgets of a table (ours)."""
+"""Number of budgets in a table (ours)."""
 
 
 class BudgetScores(NamedTuple):
@@ -22,13 +22,13 @@ class BudgetScores(NamedTuple):
 
     unit: Unit
     budgets: Sequence[Decimal]
-    """Round ones, the last of which is enough for all."""
+    """Round numbers; the last one is enough for every run."""
     scores: Mapping[str, Sequence[float]]
-    """By the names of the lines of which the unit is known."""
+    """One score per budget, by the name of each line whose runs know the unit."""
 
     @property
     def table(self) -> Table:
-        """The scores in words."""
+        """The scores as a table of texts."""
         title = f"Score with at most so many {self.unit} a problem ({SCORED})"
         headings = ["method", *(f"{budget:,f}" for budget in self.budgets)]
         rows = [[name, *(f"{s:.1%}" for s in scores)] for name, scores in self.scores.items()]
@@ -36,7 +36,7 @@ class BudgetScores(NamedTuple):
 
 
 def budget_scores(table: Sequence[Entry]) -> Iterator[BudgetScores]:
-    """Yields the scores at round budgets, for each unit of which they can have had less.
+    """Yields the scores at round budgets, for each unit with at least two such budgets.
 
     Args:
         table: The lines of one task, set of problems and model.
@@ -44,41 +44,41 @@ def budget_scores(table: Sequence[Entry]) -> Iterator[BudgetScores]:
     lines = with_points(table)
     for unit in UNITS:
         spent = (float(getattr(each, unit)) for entry in lines for each in entry.spent)
-        at = budgets(unit, max((each for each in spent if 0 < each < inf), default=0.0))
-        if len(at) > 1:
-            curves = {entry.name: curve(entry.rows, unit, [*map(float, at)]) for entry in lines}
-            yield BudgetScores(unit, at, {name: each for name, each in curves.items() if each})
+        steps = budgets(unit, max((each for each in spent if 0 < each < inf), default=0.0))
+        if len(steps) > 1:
+            curves = {entry.name: curve(entry.rows, unit, [*map(float, steps)]) for entry in lines}
+            yield BudgetScores(unit, steps, {name: each for name, each in curves.items() if each})
 
 
 def with_points(table: Sequence[Entry]) -> list[Entry]:
-    """Returns the lines whose smaller budgets are known, with the points of each run.
+    """Returns the lines with known points, each run with its points filled in.
 
-    What a run had reached is told once, by the ensemble that it was run with.
+    A run that several ensembles share appears once, in the line of the ensemble it was run with.
     """
-    known = [e for e in table if e.task in registry.TASKS and all(map(_is_known, e.rows))]
+    lines = [e for e in table if e.task in registry.TASKS and all(map(_has_points, e.rows))]
     return [
         replace(entry, rows=[{**row, "points": points(row)} for row in entry.rows])
-        for entry in known
+        for entry in lines
     ]
 
 
-def _is_known(row: Row) -> bool:
-    whole = row.get("points") or ("tree" in row and "points" not in row)
-    return bool(whole) and row.get("score") is not None and not row.get("same_run")
+def _has_points(row: Row) -> bool:
+    points_or_tree = row.get("points") or ("tree" in row and "points" not in row)
+    return bool(points_or_tree) and row.get("score") is not None and not row.get("same_run")
 
 
 def budgets(unit: Unit, most: float) -> list[Decimal]:
     """Returns round budgets (1, 2, 5, 10, ...), the last of which is enough for all.
 
     Args:
-        unit: What they count; of requests and tokens there is at least one.
-        most: The most that a run spent.
+        unit: The unit of the budgets; budgets of requests and tokens are at least 1.
+        most: The cost of the most expensive run.
     """
     if not most:
         return []
-    whole = Decimal(str(most))
-    size = whole.adjusted()
-    steps = [Decimal(f"{digit}e{at}") for at in range(size - 3, size + 2) for digit in (1, 2, 5)]
-    enough = next(at for at, step in enumerate(steps) if step >= whole)
+    largest = Decimal(str(most))
+    power = largest.adjusted()
+    steps = [Decimal(f"{digit}e{at}") for at in range(power - 3, power + 2) for digit in (1, 2, 5)]
+    last = next(at for at, step in enumerate(steps) if step >= largest)
     least = 0 if unit == "dollars" else 1
-    return [step for step in steps[enough + 1 - COLUMNS : enough + 1] if step >= least]
+    return [step for step in steps[last + 1 - COLUMNS : last + 1] if step >= least]

@@ -1,6 +1,6 @@
-"""Lines of tables from result folders: what each method reached, what it cost, what is better.
+"""Groups the rows of result folders into lines of tables, with their scores, costs and comparisons.
 
-Rows that differ in task, method, model, oracle or any setting but the seed are never merged.
+Rows of a line agree in task, data, method, models and settings (except the seed and `WATCHING`).
 """
 
 import json
@@ -17,23 +17,23 @@ from thoughtgraph.bench.statistics import Comparison, Interval, compare, interva
 from thoughtgraph.settings import WATCHING
 
 UNKNOWN = "unknown"
-"""What stands for a fact that a data set does not tell of a problem."""
+"""Stands for a fact that a data set lacks for a problem."""
 Problem = tuple[str, str]
-"""A problem's id and text: files of one task may number other problems alike."""
+"""A problem's id and text: two files of a task may use one id for different problems."""
 
 
 class Spent(NamedTuple):
-    """What one problem took."""
+    """The cost of one run."""
 
     requests: float
     samples: float
     prompt_tokens: float
     completion_tokens: float
     dollars: float
-    """Not a number where a price is unknown."""
+    """NaN if a price is unknown."""
     seconds: float
     cached_prompt_tokens: float
-    """Of the prompt's, those that the server had read before, as far as it says so."""
+    """Prompt tokens from the server's cache, as far as the server reports them."""
 
     @property
     def tokens(self) -> float:
@@ -49,12 +49,12 @@ class Entry:
         task: The task.
         method: The method.
         model: Specifier of the model.
-        judge: Specifier of the judging model; empty: the same.
-        oracle: Whether the method was told if an answer is right.
-        data: Name of the set of problems; empty: made up.
-        given: The settings that were given, the seed apart.
+        judge: Specifier of the judging model; empty: the same model.
+        oracle: Whether an oracle told the method if an answer is right.
+        data: Name of the set of problems; empty: generated problems.
+        given: The settings that the user chose, without the seed.
         rows: The runs.
-        shared: Settings that its name leaves out, as all lines of the table agree on them.
+        shared: Settings that `name` leaves out, because all lines of the table agree on them.
     """
 
     task: str
@@ -69,36 +69,36 @@ class Entry:
 
     @property
     def table(self) -> tuple[str, str, str, str]:
-        """What lines of one table have in common: task, set of problems, models."""
+        """The table that the line belongs to: task, set of problems, model and judge."""
         return self.task, self.data, self.model, self.judge
 
     @property
     def name(self) -> str:
-        """The method with the settings that tell it from others; feedback is labelled."""
+        """The method with the settings that set the line apart; an oracle is labelled."""
         own = {name: value for name, value in self.given.items() if name not in self.shared}
-        told = told_settings(own)
-        told += ["oracle"] if self.oracle else []
-        told += ["same run"] if self.same_run else []
-        return f"{self.method} ({', '.join(told)})" if told else self.method
+        labels = told_settings(own)
+        labels += ["oracle"] if self.oracle else []
+        labels += ["same run"] if self.same_run else []
+        return f"{self.method} ({', '.join(labels)})" if labels else self.method
 
     @property
     def same_run(self) -> bool:
-        """Whether it is another ensemble of the runs of a line."""
+        """Whether the line is another ensemble of the runs of some other line."""
         return bool(self.rows[0].get("same_run"))
 
     @property
     def has_trees(self) -> bool:
-        """Whether its rows have their trees: summaries have none."""
+        """Whether all rows have their trees; summaries have none."""
         return all("tree" in row for row in self.rows)
 
     @cached_property
     def scores(self) -> dict[Problem, float]:
-        """The mean score of each problem over its repeats; empty where nobody can tell."""
+        """The mean score of each problem over its repeats; unscored problems are left out."""
         scored = [row for row in self.rows if row.get("score") is not None]
         return {key: mean([row["score"] for row in same]) for key, same in _by_problem(scored)}
 
     def best_of(self, k: int | None = None) -> float:
-        """Returns the mean best score of k outputs, as an oracle would choose; None: of all."""
+        """Returns the mean best score among k outputs, an oracle's choice; None: among all."""
         return mean([best_of_k(row["scores"], k) for row in self.rows if row.get("scores")])
 
     @property
@@ -108,7 +108,7 @@ class Entry:
 
     @property
     def interval(self) -> Interval:
-        """Its 95 % interval: Wilson's, or the bootstrap's where scores are no yes or no."""
+        """The score's 95 % interval: Wilson's if all scores are 0 or 1, else the bootstrap's."""
         return interval(list(self.scores.values()))
 
     @cached_property
@@ -120,20 +120,20 @@ class Entry:
 
     @cached_property
     def spent(self) -> list[Spent]:
-        """What each run took."""
+        """The cost of each run."""
         return [spent(row) for row in self.rows]
 
     @property
     def tokens(self) -> float:
-        """Mean prompt and completion tokens a run."""
+        """Mean tokens per run, prompt and completion."""
         return mean([each.tokens for each in self.spent])
 
     def unread(self) -> float:
-        """Returns how many outputs of the model a run could not be read, on average."""
+        """Returns the mean number of unreadable completions per run."""
         return mean([sum(row["usage"].get("parse_errors", {}).values()) for row in self.rows])
 
     def outputs(self) -> float:
-        """Returns how many outputs a run gave, on average."""
+        """Returns the mean number of outputs per run."""
         return mean([len(row.get("scores") or []) for row in self.rows])
 
 
@@ -146,14 +146,14 @@ class Table(NamedTuple):
 
 
 def without_empty(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Returns a table without the columns of which no line has anything to tell."""
-    told = [any(column) for column in zip(*rows, strict=True)]
-    shown = [[*compress(row, told)] for row in rows]
-    return Table(title, tuple(compress(headings, told)), shown)
+    """Returns a table without the columns that are empty in every row."""
+    kept_columns = [any(column) for column in zip(*rows, strict=True)]
+    kept_rows = [[*compress(row, kept_columns)] for row in rows]
+    return Table(title, tuple(compress(headings, kept_columns)), kept_rows)
 
 
 def spent(row: Mapping[str, Any]) -> Spent:
-    """Returns what a run took."""
+    """Returns the cost of a run."""
     usage = row["usage"]
     dollars = usage.get("dollars")
     return Spent(
@@ -168,14 +168,14 @@ def spent(row: Mapping[str, Any]) -> Spent:
 
 
 def compared(first: Entry, second: Entry) -> Comparison | None:
-    """Compares two lines on the problems that both have; None where there are none."""
+    """Compares two lines on the problems that both have; returns None if they share none."""
     common = sorted(first.scores.keys() & second.scores.keys())
-    ours, theirs = ([line.scores[each] for each in common] for line in (first, second))
-    return compare(ours, theirs) if common else None
+    left, right = ([line.scores[each] for each in common] for line in (first, second))
+    return compare(left, right) if common else None
 
 
 def problem_of(row: Mapping[str, Any]) -> Problem:
-    """Returns which problem a run searched."""
+    """Returns the problem of a run, as id and text."""
     return row["id"], row["problem"]
 
 
@@ -186,22 +186,22 @@ def outputs_of(row: Row) -> Sequence[str | None]:
 
 
 def by_fact(rows: Iterable[Row], fact: str) -> Iterator[Row]:
-    """Yields rows with their set of problems divided by what the data set says of them.
+    """Yields rows whose set of problems is split by a fact of the data set.
 
     Args:
         rows: The rows.
-        fact: What, such as `level`, `type` or `subject`.
+        fact: Name of the fact, such as `level`, `type` or `subject`.
     """
     for row in rows:
-        said = f"{fact} {row.get('facts', {}).get(fact, UNKNOWN)}"
-        yield {**row, "data": ", ".join(filter(None, (row.get("data", ""), said)))}
+        label = f"{fact} {row.get('facts', {}).get(fact, UNKNOWN)}"
+        yield {**row, "data": ", ".join(filter(None, (row.get("data", ""), label)))}
 
 
 def entries(rows: Iterable[Row]) -> list[Entry]:
     """Returns the lines of the tables, in the order in which their first runs finished.
 
     Args:
-        rows: One row a problem and seed; failures are left out.
+        rows: One row per problem and seed; failed ones are left out.
     """
     groups: dict[str, list[Row]] = {}
     for row in chain.from_iterable(_ensembles(row) for row in rows):
@@ -212,7 +212,7 @@ def entries(rows: Iterable[Row]) -> list[Entry]:
 
 
 def told_settings(settings: Mapping[str, Any]) -> list[str]:
-    """Returns settings in words, long values cut."""
+    """Returns settings as texts `name=value`, long values cut."""
     return [f"{name}={_short(value)}" for name, value in settings.items()]
 
 
@@ -228,10 +228,10 @@ def _entry(rows: Sequence[Row]) -> Entry:
 
 
 def _shared(entry: Entry, lines: Sequence[Entry]) -> dict[str, Any]:
-    """Returns what was given to a line and is the same in all of its table that have it.
+    """Returns the chosen settings of a line on which all lines of its table agree.
 
-    A setting that no other line has is its own. So is one whose default another line has, where a
-    summary does not tell it.
+    Lines without a setting do not matter, but a setting that no other line has is not shared. Nor
+    is one whose value the summaries of another line leave out.
     """
     others = [each for each in lines if each.table == entry.table]
 
@@ -246,15 +246,15 @@ def _shared(entry: Entry, lines: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _hides(entry: Entry, name: str) -> bool:
-    """Returns whether a line has a setting whose value its summaries leave out."""
-    known = entry.rows[0]["settings"]
-    if name in known or "others" not in known or entry.method not in registry.METHODS:
+    """Returns whether a line has a setting whose value is missing from its summaries."""
+    settings = entry.rows[0]["settings"]
+    if name in settings or "others" not in settings or entry.method not in registry.METHODS:
         return False
     return name in registry.settings(entry.method).model_fields
 
 
 def _ensembles(row: Row) -> Iterator[Row]:
-    """Yields a row, and one for each other ensemble of the same solutions (Thought Rollback)."""
+    """Yields a row, and one more for each other ensemble of its solutions (Thought Rollback)."""
     yield row
     answers = row.get("ensembles", {})
     for (name, answer), score in zip(answers.items(), row.get("ensemble_scores", ()), strict=False):
@@ -273,11 +273,12 @@ def _ensembles(row: Row) -> Iterator[Row]:
 
 
 def _identity(row: Row) -> str:
-    aside = ("seed", *WATCHING)
-    settings = {name: value for name, value in row["settings"].items() if name not in aside}
-    known = [row[name] for name in ("task", "method", "model", "evaluator_model")]
-    known += [row.get("data", ""), row.get("same_run", False)]
-    return json.dumps([*known, settings], sort_keys=True)
+    """Returns a key that all rows of a line have in common."""
+    ignored = ("seed", *WATCHING)
+    settings = {name: value for name, value in row["settings"].items() if name not in ignored}
+    parts = [row[name] for name in ("task", "method", "model", "evaluator_model")]
+    parts += [row.get("data", ""), row.get("same_run", False)]
+    return json.dumps([*parts, settings], sort_keys=True)
 
 
 def _by_problem(rows: Iterable[Row]) -> Iterator[tuple[Problem, list[Row]]]:

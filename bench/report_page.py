@@ -1,4 +1,4 @@
-"""The report as one self-contained page: tables, plots, and links to the trees of some runs."""
+"""Renders a report as one self-contained page: tables, plots, links to the trees of some runs."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
@@ -21,15 +21,15 @@ th:first-child, td:first-child { text-align: left }
 img { max-width: 100%; background: white; border-radius: 6px }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""Nothing of what a model or a data file wrote is run or fetched."""
+"""Stops a browser from running or fetching anything in the text of a model or a data file."""
 LINKED = 10
-"""Runs of a line whose trees are linked (ours)."""
+"""Most trees that the page links for a line (ours)."""
 RUNS = ("method", "problem", "seed", "score", "tokens")
 RUNS_TITLE = f"Trees: of each line the {LINKED} runs that scored least"
 
 
 class Link(NamedTuple):
-    """A cell of a table that leads to another page."""
+    """A table cell that links another page."""
 
     address: str
     words: str
@@ -38,25 +38,25 @@ class Link(NamedTuple):
 Cells = Sequence[Sequence[str | Link]]
 
 
-def page(made: Sequence[Section], trees: str = "") -> str:
-    """Returns the page.
+def page(report: Sequence[Section], trees: str = "") -> str:
+    """Returns a report as HTML.
 
     Args:
-        made: What the report shows.
-        trees: The folder beside the page that holds the trees of `linked`, each in its `tree_file`;
-            empty: none are linked.
+        report: The sections of the report.
+        trees: Name of the folder next to the page that holds the trees of the `linked` runs, each
+            in its `tree_file`; empty: the page links no trees.
 
     Raises:
         InputError: The extra `bench`, which draws the plots, is not installed.
     """
     parts: list[str] = []
-    for section in made:
+    for section in report:
         heading, in_short = escape(section.heading), escape(section.in_short)
         parts += [f"<h2>{heading}</h2><p>{in_short}</p>", *_plots(section)]
         for title, headings, rows in section.tables:
             parts += [f"<h3>{escape(title)}</h3>" if title else "", _table(headings, rows)]
-        shown = [(entry, row) for entry in section.lines for row in linked(entry)]
-        if trees and (runs := [_run(entry, row, trees) for entry, row in shown]):
+        linked_rows = [(entry, row) for entry in section.lines for row in linked(entry)]
+        if trees and (runs := [_run(entry, row, trees) for entry, row in linked_rows]):
             parts += [f"<h3>{escape(RUNS_TITLE)}</h3>", _table(RUNS, runs)]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -68,16 +68,16 @@ def page(made: Sequence[Section], trees: str = "") -> str:
 
 
 def linked(entry: Entry) -> list[Row]:
-    """Returns the runs of a line whose trees are linked: those that scored least, if it has trees.
+    """Returns the runs of a line whose trees the page links: those with the lowest scores.
 
-    The other ensembles of a run have its tree, which is linked once.
+    Summaries have no trees. Several ensembles of a run share its tree, which the page links once.
     """
     runs = [row for row in entry.rows if "tree" in row and not row.get("same_run")]
     return sorted(runs, key=lambda row: row["score"] or 0.0)[:LINKED]
 
 
 def tree_file(row: Row) -> str:
-    """Returns the name of the file of a run's tree; nothing that a model or a data set wrote."""
+    """Returns the file name of a run's tree; it holds no text of a model or a data set."""
     return f"{row['key']}.html"
 
 
@@ -103,13 +103,13 @@ def _plots(section: Section) -> Iterator[str]:
     """Yields the plots of a section."""
     named = {entry.name: entry for entry in section.lines if entry.scores}
     if named:
-        told = "Score against tokens a problem, with 95 % intervals"
-        yield _image(told, partial(score_against_tokens, named=named))
+        caption = "Score against tokens a problem, with 95 % intervals"
+        yield _image(caption, partial(score_against_tokens, named=named))
     for budgets in section.budgets:
-        told = f"What each method would have reached with fewer {budgets.unit}"
-        yield _image(told, partial(budget_curves, budgets=budgets))
+        caption = f"What each method would have reached with fewer {budgets.unit}"
+        yield _image(caption, partial(budget_curves, budgets=budgets))
 
 
-def _image(told: str, draw: Callable[[Any], None]) -> str:
+def _image(caption: str, draw: Callable[[Any], None]) -> str:
     image = b64encode(drawn(draw).encode()).decode()
-    return f'<p><img alt="{escape(told)}" src="data:image/svg+xml;base64,{image}"></p>'
+    return f'<p><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{image}"></p>'

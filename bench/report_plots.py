@@ -1,4 +1,4 @@
-"""The plots of a report, drawn by matplotlib: score against cost, and within budgets."""
+"""Draws the plots of a report with matplotlib: score against cost, and score within budgets."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -12,37 +12,37 @@ from thoughtgraph.errors import InputError
 WIDTH, HEIGHT = 8.0, 4.5
 """Inches of a plot without its legend (ours)."""
 ENTRY = 0.2
-"""Inches of a row of the legend (ours)."""
+"""Inches of a legend row (ours)."""
 
 
 def score_against_tokens(axes: Any, named: Mapping[str, Entry], enough: int = 0) -> None:
-    """Draws each line's score, with its interval, over the tokens it takes.
+    """Draws the score of each line, with its interval, over its tokens.
 
     Args:
-        axes: Matplotlib's.
-        named: The lines, by the names to show.
-        enough: A line of fewer problems is a hollow point.
+        axes: Axes of matplotlib.
+        named: The lines, by their names in the legend.
+        enough: Number of problems below which a line's point is hollow.
     """
     for name, entry in named.items():
-        looks = {"fmt": "o", "fillstyle": "full" if len(entry.scores) >= enough else "none"}
+        marker = {"fmt": "o", "fillstyle": "full" if len(entry.scores) >= enough else "none"}
         low, high = entry.interval
-        reach = [[max(0.0, entry.score - low)], [max(0.0, high - entry.score)]]
-        label = _literal(name)
-        axes.errorbar(entry.tokens, entry.score, yerr=reach, capsize=3, label=label, **looks)
+        error_bars = [[max(0.0, entry.score - low)], [max(0.0, high - entry.score)]]
+        label = _escaped(name)
+        axes.errorbar(entry.tokens, entry.score, yerr=error_bars, capsize=3, label=label, **marker)
     _log_scale(axes)
     _label(axes, "tokens a problem")
 
 
 def budget_curves(axes: Any, budgets: BudgetScores) -> None:
-    """Draws score over what may be spent, a line a method, on axes of matplotlib."""
+    """Draws the score over the budget, one curve per method, on axes of matplotlib."""
     for name, scores in budgets.scores.items():
-        axes.step([*map(float, budgets.budgets)], scores, where="post", label=_literal(name))
+        axes.step([*map(float, budgets.budgets)], scores, where="post", label=_escaped(name))
     _log_scale(axes)
     _label(axes, f"{budgets.unit} a problem, at most")
 
 
-def _literal(words: str) -> str:
-    # Matplotlib takes what stands between two of these for a formula.
+def _escaped(words: str) -> str:
+    # Matplotlib reads text between two dollar signs as a formula.
     return words.replace("$", r"\$")
 
 
@@ -57,7 +57,7 @@ def _log_scale(axes: Any) -> None:
     ticker = import_module("matplotlib.ticker")
     axes.set_xscale("log")
     low, high = axes.get_xlim()
-    # Over more than two decades the numbers of three ticks each run into one another.
+    # Over more than two decades, the labels of three ticks per decade would overlap.
     ticks = (1, 2, 5) if high < 100 * low else (1, 3)
     axes.xaxis.set_major_locator(ticker.LogLocator(subs=ticks))
     axes.xaxis.set_major_formatter("{x:,.9g}")
@@ -65,16 +65,16 @@ def _log_scale(axes: Any) -> None:
 
 
 def hues() -> list[Any]:
-    """Returns the colours of lines, 18 of matplotlib's that can be told apart."""
+    """Returns the colours of the lines: 18 colours of matplotlib that are easy to tell apart."""
     sequences = import_module("matplotlib").color_sequences
     return [*sequences["tab10"], *sequences["Dark2"]]
 
 
 def drawn(draw: Callable[[Any], None]) -> str:
-    """Returns a plot as SVG, its legend below it: a dozen names would cover what is drawn.
+    """Returns a plot as SVG, with its legend below: a dozen names would cover the plot.
 
     Args:
-        draw: Draws on the axes of matplotlib that it is given.
+        draw: Draws the plot on axes of matplotlib.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -93,6 +93,6 @@ def drawn(draw: Callable[[Any], None]) -> str:
     handles, names = axes.get_legend_handles_labels()
     figure.set_figheight(HEIGHT + ENTRY * len(names))
     figure.legend(handles, names, loc="outside lower left", fontsize="small")
-    out = StringIO()
-    figure.savefig(out, format="svg")
-    return out.getvalue()
+    svg = StringIO()
+    figure.savefig(svg, format="svg")
+    return svg.getvalue()

@@ -1,4 +1,4 @@
-"""The tables of a report, assembled once, as Markdown and CSV; `report_page` has the HTML."""
+"""Assembles the tables of a report, as Markdown and CSV; `report_page` renders the HTML."""
 
 import csv
 import io
@@ -30,19 +30,19 @@ class Section(NamedTuple):
 
     heading: str
     in_short: str
-    """What they show, in a sentence."""
+    """A sentence on the best and the cheapest lines."""
     lines: Sequence[Entry]
     tables: Sequence[Table]
     budgets: Sequence[BudgetScores]
-    """The scores at each budget, which the last tables tell in words."""
+    """The scores at each budget, for plots; the last tables hold the same scores."""
 
 
 def sections(lines: Sequence[Entry], *, budgets: bool = False) -> list[Section]:
-    """Returns what a report shows.
+    """Returns the sections of a report.
 
     Args:
         lines: The lines of all tables.
-        budgets: Whether it has scores at each budget.
+        budgets: Whether the report has scores at each budget.
     """
     return [_section(heading, table, budgets) for heading, table in tables(lines)]
 
@@ -53,26 +53,26 @@ def _section(heading: str, lines: Sequence[Entry], budgets: bool) -> Section:
     own += method_tables(lines)
     if equal := [_equal_cost(each) for each in beside_votes(lines)]:
         own.append(Table(EQUAL_TITLE, EQUAL, equal))
-    known = [*budget_scores(lines)] if budgets else []
-    return Section(heading, in_short(lines), lines, [*own, *(each.table for each in known)], known)
+    tiers = [*budget_scores(lines)] if budgets else []
+    return Section(heading, in_short(lines), lines, [*own, *(each.table for each in tiers)], tiers)
 
 
 def tables(lines: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
-    """Yields the lines of each task, set of problems and model, with a heading."""
+    """Yields the heading and the lines of each table: of a task, a set of problems and a model."""
     kind = attrgetter("table")
-    for (task, data, model, judge), alike in groupby(sorted(lines, key=kind), key=kind):
-        table = list(alike)
-        of = f" ({data})" if data and data != task else ""
+    for (task, data, model, judge), group in groupby(sorted(lines, key=kind), key=kind):
+        table = list(group)
+        set_name = f" ({data})" if data and data != task else ""
         judged = f", judged by {judge}" if judge else ""
         shared = {name: value for line in table for name, value in line.shared.items()}
-        told = f"; {', '.join(told_settings(shared))}" if shared else ""
-        yield f"{task}{of}, {model}{judged}{told}", table
+        settings = f"; {', '.join(told_settings(shared))}" if shared else ""
+        yield f"{task}{set_name}, {model}{judged}{settings}", table
 
 
 def in_short(lines: Sequence[Entry]) -> str:
-    """Returns which lines score most, by the paired bootstrap, and what the cheapest costs.
+    """Returns a sentence on the lines that score most, by the paired bootstrap, and the cheapest.
 
-    Lines that an oracle told and other ensembles of a run do not compete.
+    Lines with an oracle and other ensembles of a run do not compete.
     """
     own = [each for each in lines if each.scores and not each.oracle and not each.same_run]
     if len(own) < 2:
@@ -82,29 +82,29 @@ def in_short(lines: Sequence[Entry]) -> str:
     best = max(own, key=lambda each: (each.score, -each.tokens))
     others = [each for each in own if each is not best]
     tied = [names[id(each)] for each in others if _ties(best, each)]
-    told = f"{names[id(best)]} scores most" + (f"; it ties with {', '.join(tied)}" if tied else "")
+    text = f"{names[id(best)]} scores most" + (f"; it ties with {', '.join(tied)}" if tied else "")
     if len(tied) == len(others):
-        told = f"All {len(own)} tie" if len(own) > 2 else "Both tie"
-    cheap, *_, dear = sorted(own, key=lambda each: each.tokens)
-    if not cheap.tokens or round(dear.tokens / cheap.tokens) < 2:
-        return f"{told}."
-    share = f"1/{dear.tokens / cheap.tokens:,.0f}"
-    return f"{told}; {names[id(cheap)]} costs {share} of {names[id(dear)]}."
+        text = f"All {len(own)} tie" if len(own) > 2 else "Both tie"
+    cheapest, *_, costliest = sorted(own, key=lambda each: each.tokens)
+    if not cheapest.tokens or round(costliest.tokens / cheapest.tokens) < 2:
+        return f"{text}."
+    share = f"1/{costliest.tokens / cheapest.tokens:,.0f}"
+    return f"{text}; {names[id(cheapest)]} costs {share} of {names[id(costliest)]}."
 
 
 def _ties(first: Entry, second: Entry) -> bool:
     """Returns whether two lines may be equally good on the problems that both have."""
-    both = compared(first, second)
-    return both is None or both.interval.low <= 0 <= both.interval.high
+    comparison = compared(first, second)
+    return comparison is None or comparison.interval.low <= 0 <= comparison.interval.high
 
 
 def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
-    """Returns one line of a table in words, by column.
+    """Returns the cells of a line, as texts by column.
 
     Args:
         entry: The line.
-        table: All lines of the task and the model; `cot` among them is what tokens are compared
-            with.
+        table: All lines of its table; `tokens to cot` divides by the tokens of the `cot` among
+            them.
     """
     scored = bool(entry.scores)
     low, high = entry.interval
@@ -124,8 +124,8 @@ def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
         "prompt tokens": _spread([each.prompt_tokens for each in entry.spent]),
         "completion tokens": _spread([each.completion_tokens for each in entry.spent]),
         "tokens to cot": f"{entry.tokens / cot.tokens:.2f}" if cot and cot.tokens else "",
-        "dollars": _known(money, ".4f"),
-        "seconds": _known(mean([each.seconds for each in entry.spent]), ".1f"),
+        "dollars": _formatted(money, ".4f"),
+        "seconds": _formatted(mean([each.seconds for each in entry.spent]), ".1f"),
         "without an answer": f"{none / len(entry.rows):.0%}",
         "unread": f"{entry.unread():.1f}",
     }
@@ -139,7 +139,7 @@ EQUAL = (
 
 
 def _equal_cost(costs: EqualCost) -> list[str]:
-    """Returns a line and the vote that costs the same in words; a tie says so."""
+    """Returns the cells of a line and the vote of equal cost; a tie is marked."""
     low, high = costs.comparison.interval
     return [
         costs.entry.name,
@@ -155,10 +155,10 @@ def _equal_cost(costs: EqualCost) -> list[str]:
     ]
 
 
-def markdown(made: Sequence[Section]) -> str:
+def markdown(report: Sequence[Section]) -> str:
     """Returns all tables as Markdown."""
     parts: list[str] = []
-    for section in made:
+    for section in report:
         parts.append(f"## {section.heading}\n")
         parts += [f"{section.in_short}\n"] if section.in_short else []
         for title, headings, rows in section.tables:
@@ -175,11 +175,11 @@ def grid(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def as_csv(lines: Sequence[Entry]) -> str:
     """Returns all lines as CSV with plain numbers, for other programs."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    named = ["task", "data", "model", "judge", "method", "given", "oracle", "problems", "runs"]
-    reached = ["score", "low", "high", "best_of_k"]
-    writer.writerow([*named, *reached, *Spent._fields, "unread"])
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = ["task", "data", "model", "judge", "method", "given", "oracle", "problems", "runs"]
+    scores = ["score", "low", "high", "best_of_k"]
+    writer.writerow([*names, *scores, *Spent._fields, "unread"])
     for entry in lines:
         figures = [entry.score, *entry.interval, entry.best_of()] if entry.scores else [""] * 4
         writer.writerow(
@@ -190,28 +190,28 @@ def as_csv(lines: Sequence[Entry]) -> str:
                 entry.unread(),
             ]
         )
-    return out.getvalue()
+    return text.getvalue()
 
 
-def pairs_csv(made: Sequence[Section]) -> str:
-    """Returns each pair of lines of a table as CSV: the first's score less the second's."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+def pairs_csv(report: Sequence[Section]) -> str:
+    """Returns the comparison of each pair of lines as CSV: the first's score minus the second's."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["table", "first", "second", "problems", "difference", "low", "high", "p"])
-    for section in made:
+    for section in report:
         for first, second in combinations(section.lines, 2):
-            if both := compared(first, second):
-                figures = both.problems, both.difference, *both.interval, both.p
+            if result := compared(first, second):
+                figures = result.problems, result.difference, *result.interval, result.p
                 writer.writerow([section.heading, first.name, second.name, *figures])
-    return out.getvalue()
+    return text.getvalue()
 
 
 def _spread(values: Sequence[float]) -> str:
-    centre = _known(mean(values), ",.1f")
+    centre = _formatted(mean(values), ",.1f")
     return centre and f"{centre} ± {deviation(values):,.1f}"
 
 
-def _known(value: float, form: str) -> str:
+def _formatted(value: float, form: str) -> str:
     return "" if isnan(value) else format(value, form)
 
 

@@ -1,11 +1,11 @@
-"""Folders of results: one line of JSON for each finished problem, and what unfinished ones paid.
+"""Result folders: one line of JSON per finished problem, and the paid answers of unfinished ones.
 
-    DIR/results.jsonl         a line a problem, in the order in which they finished
-    DIR/unfinished/KEY.sqlite the answers of a problem that has not finished
+    DIR/results.jsonl         one line per problem, in the order of completion
+    DIR/unfinished/KEY.sqlite the paid answers of an unfinished problem
 
-Several processes share a folder by writing `results-1of3.jsonl` and so on: each file has one
-writer, and all are read together. A line is written by one call of the operating system, so a
-killed process leaves whole lines and at most one torn one, which is passed over.
+Several processes can share a folder: each writes a file of its own, such as `results-1of3.jsonl`,
+and readers read all files. One system call writes a line, so a killed process leaves whole lines
+and at most one torn line, which readers skip.
 """
 
 import base64
@@ -28,8 +28,8 @@ from thoughtgraph.tree import Tree
 from thoughtgraph.tree_check import damage
 
 Row = dict[str, Any]
-"""One finished problem: a stored result, and beside it what the benchmark knows of it (`key`, `id`,
-`seed`, `gold`, `given`; `score` of the answer, `scores` of all outputs)."""
+"""One finished problem: a stored result and the benchmark's own fields (`key`, `id`, `seed`,
+`gold`, `given`; `score` of the answer, `scores` of all outputs)."""
 
 UNFINISHED = "unfinished"
 
@@ -38,11 +38,11 @@ class ResultFolder:
     """The results of a benchmark.
 
     Args:
-        path: The folder; it is made with the first result.
-        shard: Which part of the problems this process runs, and of how many.
+        path: The folder; `open` creates it.
+        shard: The part of the problems that this process runs, and the number of parts.
 
     Raises:
-        InputError: It is no folder, or another process writes the same part of it.
+        InputError: The path is a file.
     """
 
     def __init__(self, path: str | Path, shard: tuple[int, int] = (1, 1)) -> None:
@@ -54,10 +54,10 @@ class ResultFolder:
         self._lock = FileLock(self._file.with_suffix(".lock"), blocking=False)
 
     def open(self) -> None:
-        """Makes the folder and becomes its writer.
+        """Creates the folder and locks this process's file in it.
 
         Raises:
-            InputError: It cannot be made, or another process writes there.
+            InputError: The folder cannot be written, or another process writes the same file.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -75,63 +75,63 @@ class ResultFolder:
             ) from error
 
     def close(self) -> None:
-        """Lets another process write."""
+        """Releases the lock on this process's file."""
         self._lock.release()
 
     def append(self, row: Row) -> None:
-        """Adds a finished problem; what it paid is in the row and dropped.
+        """Adds a row; unless the problem failed, deletes its paid answers, which the row replaces.
 
         Raises:
-            InputError: It cannot be written.
+            InputError: The row cannot be written.
         """
         append_line(self._file, row)
         if not row.get("error"):
             forget(self.answers(row["key"]))
 
     def answers(self, key: str) -> Path:
-        """Returns the file of what an unfinished problem was answered."""
+        """Returns the file of the paid answers of an unfinished problem."""
         return self.path / UNFINISHED / f"{key}.sqlite"
 
     def rows(self) -> Iterator[Row]:
-        """Yields every line of the folder's files, trees packed, in the order of writing.
+        """Yields the rows of all files, with packed trees, file by file in the order of writing.
 
         Raises:
-            InputError: A whole line is no result.
+            InputError: A whole line is not a result.
         """
         for file in sorted(self.path.glob("results*.jsonl")):
             for row in read_lines(file):
                 if wrong := _fault(row):
                     raise InputError(
-                        f"{str(file)!r} holds what is no result ({wrong}); take that line out and "
-                        "run the benchmark again"
+                        f"a line of {str(file)!r} is no result ({wrong}); take it out and run the "
+                        "benchmark again"
                     )
                 yield row
 
     def finished(self) -> set[str]:
-        """Returns the keys of what is finished; what failed is not."""
+        """Returns the keys of finished problems; failed ones are not finished."""
         return {row["key"] for row in self.rows() if not row.get("error")}
 
 
 def latest(rows: Iterator[Row]) -> dict[str, Row]:
-    """Returns one row a problem: the finished one, else its last failure."""
-    kept: dict[str, Row] = {}
+    """Returns one row per key: the first finished one, else the last failure."""
+    rows_by_key: dict[str, Row] = {}
     for row in rows:
-        if row["key"] not in kept or kept[row["key"]].get("error"):
-            kept[row["key"]] = row
-    return kept
+        if row["key"] not in rows_by_key or rows_by_key[row["key"]].get("error"):
+            rows_by_key[row["key"]] = row
+    return rows_by_key
 
 
 def packed(tree: Mapping[str, Any]) -> str:
-    """Returns a tree, or the prompts sent, as compressed text, about a tenth of its JSON."""
+    """Returns a tree, or the prompts of a run, as compressed text, a tenth as long as its JSON."""
     text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
     return base64.b85encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode()
 
 
 def unpacked(text: str) -> dict[str, Any]:
-    """Returns what was packed; `tree_of` says whether it is a tree.
+    """Returns a packed object; only `tree_of` checks that it is a tree.
 
     Raises:
-        InputError: It is none.
+        InputError: The text is not a packed object.
     """
     try:
         tree = json.loads(zlib.decompress(base64.b85decode(text)))
@@ -146,11 +146,11 @@ def tree_of(row: Mapping[str, Any]) -> Tree:
     """Returns the tree of a finished problem.
 
     Raises:
-        InputError: It is none that a search could have grown.
+        InputError: The row holds no tree that a search could have grown.
     """
     tree = unpacked(row["tree"])
     if wrong := damage(tree):
-        raise InputError(f"the tree of {row['key']!r} is none ({wrong}); take that line out")
+        raise InputError(f"the tree of {row['key']!r} is damaged ({wrong}); take that line out")
     return cast("Tree", tree)
 
 
@@ -173,15 +173,15 @@ class _Vote(TypedDict):
 
 
 class _Known(TypedDict):
-    """What every line has, of a problem that failed too."""
+    """The fields of every row, even of a failed problem."""
 
     key: Annotated[str, Field(pattern="^[0-9A-Za-z_-]{1,64}$")]
-    """It names a file, so it can be no path."""
+    """It names a file, so it must not be a path."""
     error: NotRequired[str]
 
 
 class _Finished(_Known):
-    """What reports need of a finished problem."""
+    """The fields of a finished problem that reports need."""
 
     id: str
     seed: int
@@ -214,7 +214,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 
 
 def _fault(row: Row) -> str:
-    """Returns what keeps a line from being a result; empty if nothing does."""
+    """Returns why a row is not a result; empty if it is one."""
     try:
         _adapter(_Known if row.get("error") else _Finished).validate_python(row)
     except ValidationError as error:
@@ -224,25 +224,25 @@ def _fault(row: Row) -> str:
 
 
 def append_line(file: Path, row: Row) -> None:
-    """Adds a line by one call of the operating system, which outlives a killed process.
+    """Appends a row by one system call, so that the row outlives a killed process.
 
     Raises:
-        InputError: It cannot be written.
+        InputError: The row cannot be written.
     """
     line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
     try:
-        with file.open("ab", buffering=0) as opened:
-            if opened.write(line) != len(line):
+        with file.open("ab", buffering=0) as stream:
+            if stream.write(line) != len(line):
                 raise OSError(0, "it was not written to its end")
     except OSError as error:
         raise InputError(
             f"cannot write {str(file)!r} ({error.strerror}); make room and run again: "
-            "what was answered is kept"
+            "paid answers are kept"
         ) from error
 
 
 def read_lines(file: Path) -> Iterator[Row]:
-    """Yields the whole lines of a file: one that was cut off as it was written is passed over."""
+    """Yields the rows of a file and skips lines that are torn."""
     with file.open("rb") as lines:
         for line in lines:
             try:
@@ -257,7 +257,7 @@ def end_line(file: Path) -> None:
     """Ends a torn last line, so that the next result begins a line of its own."""
     if not file.exists() or not file.stat().st_size:
         return
-    with file.open("rb+") as lines:
-        lines.seek(-1, os.SEEK_END)
-        if lines.read(1) != b"\n":
-            lines.write(b"\n")
+    with file.open("rb+") as stream:
+        stream.seek(-1, os.SEEK_END)
+        if stream.read(1) != b"\n":
+            stream.write(b"\n")

@@ -1,9 +1,9 @@
-"""Summaries of results: rows that are small enough to be published, which reports read as any.
+"""Summarises results as rows that are small enough to publish; reports read them like any row.
 
-A summary says what a run scored and cost, at every budget. It holds no tree, no text of a problem,
-no answer and no gold answer, so sets of problems that are not ours to publish stay where they are.
-Of a problem it holds digests: who has the problem can tell that it is the same.
-A benchmark goes on from summaries as from results: what is in them is finished.
+A summary holds the score and the cost of a run at every budget. It has no tree, no problem text, no
+answer and no gold answer, so it publishes nothing of data sets that are not ours. A digest
+identifies the problem to anyone who has it.
+A benchmark resumes from summaries as from results: their problems count as finished.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,20 +16,20 @@ from thoughtgraph.llm.store import digest
 from thoughtgraph.settings import WATCHING
 
 KEPT = ("key", "seed", "data", "task", "method", "model", "evaluator_model", "given", "facts")
-"""What is kept of a row as it is."""
+"""The fields of a row that a summary keeps unchanged."""
 SPENT = (
     *("requests", "samples", "prompt_tokens", "cached_prompt_tokens", "completion_tokens"),
     *("dollars", "seconds"),
 )
-"""What is kept of its usage."""
+"""The fields of its usage that a summary keeps."""
 GIVEN = "given"
-"""What stands for an answer in a summary."""
+"""Stands for an answer in a summary."""
 
 
 def summary(row: Row) -> Row:
-    """Returns the summary of a finished problem; of a summary, the same again.
+    """Returns the summary of a finished problem; returns a summary unchanged.
 
-    Settings that nobody chose are told by a digest: lines that differ in one never merge.
+    A digest stands for the settings that nobody chose, so lines that differ in one never merge.
     """
     if "points" in row:
         return row
@@ -41,7 +41,7 @@ def summary(row: Row) -> Row:
     usage = {name: row["usage"].get(name) for name in SPENT}
     return {
         **{name: row[name] for name in KEPT if name in row},
-        # Not the id itself: in a file of one's own it may say anything.
+        # Not the id itself: a user's own file may have any text there.
         "id": digest({"id": row["id"], "problem": row["problem"]})[:16],
         "problem": "",
         "settings": {

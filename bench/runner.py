@@ -1,8 +1,8 @@
-"""Many problems, several methods: what is run, and the loop that runs it.
+"""Runs a benchmark: searches many problems by several methods, concurrently.
 
-Problems are searched side by side. Each becomes a row of the result folder when it ends; one that
-fails leaves its error there and is tried again by the next run. What an interrupted problem was
-answered is kept beside the rows, so a run that goes on asks for nothing twice.
+A search that ends adds a row to the result folder. A failed search adds its error, and the next run
+of the benchmark tries it again. The paid answers of an interrupted search stay in the folder, so a
+resumed benchmark sends no request twice.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.llm.store import PaidAnswers, digest
 
 HOPELESS = 5
-"""Failures in a row, with nothing solved before them, after which a benchmark gives up (ours)."""
+"""Number of failures without any success after which a benchmark gives up (ours)."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """One thing that is compared with others: a row of a report's table."""
+    """A method with its models and settings: one line of a report's table."""
 
     task: str
     """The task's id, or `FILE.py:NAME`."""
@@ -38,16 +38,16 @@ class Setup:
     oracle: bool = False
     """Whether the task's exact check tells the method if an answer is right."""
     data: str = ""
-    """Name of the set of problems; problems of different sets are told apart."""
+    """Name of the set of problems; results of different sets are never merged."""
     given: Mapping[str, Any] = field(default_factory=dict)
-    """The settings that were given; all others have their defaults."""
+    """The settings that the user chose; all others have their defaults."""
     resolved: Mapping[str, Any] = field(default_factory=dict)
-    """The values of all settings, the seed apart."""
+    """The values of all settings but the seed."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One problem, to be searched once."""
+    """One search of one problem."""
 
     setup: Setup
     record: Record
@@ -55,42 +55,42 @@ class Trial:
 
     @cached_property
     def key(self) -> str:
-        """What makes it the same trial in another run of the benchmark."""
-        known = {**asdict(self.setup), "given": None, "seed": self.seed}
-        return digest({**known, "id": self.record.id, "problem": self.record.problem})
+        """Identifies the trial across runs of the benchmark."""
+        fields = {**asdict(self.setup), "given": None, "seed": self.seed}
+        return digest({**fields, "id": self.record.id, "problem": self.record.problem})
 
 
 Search = Callable[[Trial], Awaitable[Mapping[str, Any]]]
-"""Searches one problem and returns what the graph returned."""
+"""Searches one problem and returns the output of the graph."""
 Score = Callable[[Trial, Sequence[str | None]], list[float]]
 """Scores the answers of a trial, in order."""
 
 
 def sweep(settings: Mapping[str, Any], swept: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Returns every combination of the values to be tried, over the settings given for all."""
+    """Returns the settings with each combination of the swept values, which override them."""
     combinations = product(*swept.values())
     return [{**settings, **dict(zip(swept, values, strict=True))} for values in combinations]
 
 
 class Batch(NamedTuple):
-    """What is compared on one set of problems."""
+    """Setups to compare on one set of problems."""
 
     setups: Sequence[Setup]
     records: Sequence[Record]
     seeds: Sequence[int]
-    """Each problem is searched once for each."""
+    """Each setup searches each problem once per seed."""
 
     def part(self, first: int, of: int) -> "Batch":
-        """Returns every so-many-th problem, from the first-th on."""
+        """Returns a batch of every `of`-th problem, from number `first` on."""
         return self._replace(records=self.records[first - 1 :: of])
 
     def begin(self, size: int) -> "Batch":
-        """Returns the first problems, searched once each."""
+        """Returns a batch of the first `size` problems, with the first seed alone."""
         return self._replace(records=self.records[:size], seeds=self.seeds[:1])
 
 
 def trials(batches: Sequence[Batch]) -> Iterator[Trial]:
-    """Yields what is to be run: problem by problem, so that a part compares all setups fairly."""
+    """Yields all trials, problem by problem, so that partial results compare setups fairly."""
     for batch in batches:
         for seed, record, setup in product(batch.seeds, batch.records, batch.setups):
             yield Trial(setup, record, seed)
@@ -105,25 +105,25 @@ async def run(
     concurrency: int,
     tell: Callable[[Trial, Row], None],
 ) -> None:
-    """Searches what is not finished yet.
+    """Runs the trials that are not finished yet.
 
     Args:
-        wanted: The trials, finished ones among them.
-        folder: Where rows go; this process is its writer.
-        search: Searches one.
-        score: Scores one.
-        concurrency: How many problems are searched side by side.
-        tell: Is told of each row that was written.
+        wanted: All trials, including finished ones.
+        folder: Receives the rows; this process is its writer.
+        search: Searches the problem of a trial.
+        score: Scores the answers of a trial.
+        concurrency: Number of concurrent searches.
+        tell: Called with each trial and its row, once the row is written.
 
     Raises:
-        ThoughtgraphError: The first problems all failed: what the last of them failed with.
+        ThoughtgraphError: The first `HOPELESS` trials all failed; the error is that of the last.
     """
-    done = folder.finished()
-    left = (trial for trial in wanted if trial.key not in done)
+    finished = folder.finished()
+    unfinished = (trial for trial in wanted if trial.key not in finished)
     failures: Counter[bool] = Counter()
 
     async def work() -> None:
-        for trial in left:
+        for trial in unfinished:
             row = await _row(trial, folder, search, score)
             folder.append(row)
             tell(trial, row)
@@ -138,7 +138,7 @@ async def run(
 
 @asynccontextmanager
 async def together() -> AsyncIterator[Callable[[Any], object]]:
-    """Gives what begins tasks, as `asyncio.TaskGroup`; what fails is raised, not a group of it."""
+    """Yields `create_task` of an `asyncio.TaskGroup`; raises the first failure, not a group."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group.create_task
@@ -150,28 +150,28 @@ async def _row(trial: Trial, folder: ResultFolder, search: Search, score: Score)
     paid = PaidAnswers(folder.answers(trial.key))
     try:
         with paid.in_use():
-            out = await search(trial)
+            output = await search(trial)
     except ThoughtgraphError as error:
-        return {**_known(trial), "error": str(error)}
-    kept = results.stored(out)
-    outputs = kept.get("candidates") or [kept["answer"]], [*kept.get("ensembles", {}).values()]
-    # It may run something: a search beside it must not wait.
-    scored = [await asyncio.to_thread(score, trial, each) for each in ([kept["answer"]], *outputs)]
+        return {**_fields(trial), "error": str(error)}
+    final = results.stored(output)
+    outputs = final.get("candidates") or [final["answer"]], [*final.get("ensembles", {}).values()]
+    # In a thread: scoring may run programs, and concurrent searches must not wait for them.
+    scored = [await asyncio.to_thread(score, trial, each) for each in ([final["answer"]], *outputs)]
     return {
-        **_known(trial),
-        **{name: value for name, value in kept.items() if name != "tree"},
+        **_fields(trial),
+        **{name: value for name, value in final.items() if name != "tree"},
         "prompts": packed(paid.prompts),
-        # The specifier: a graph knows its model by the name alone.
-        "settings": {**kept["settings"], "model": trial.setup.model},
+        # The specifier, as the graph knows only the name of its model.
+        "settings": {**final["settings"], "model": trial.setup.model},
         "score": next(iter(scored[0]), None),
         "scores": scored[1],
         "ensemble_scores": scored[2],
-        "tree": packed(kept["tree"]),
+        "tree": packed(final["tree"]),
     }
 
 
-def _known(trial: Trial) -> Row:
-    """Returns what is known of a trial before it is run."""
+def _fields(trial: Trial) -> Row:
+    """Returns the fields of a row that are known before its trial runs."""
     setup, record = trial.setup, trial.record
     return {
         "key": trial.key,

@@ -1,7 +1,7 @@
-"""Public CLEVR and PTR question files, with scenes and plans; they are read, never shipped.
+"""Reads public question files of CLEVR and PTR with their scenes and plans; we ship none of them.
 
-CLEVR's are `CLEVR_val_questions.json`, or what CLEVR's generator writes. Scenes are in the data
-set's form or in ToMT's.
+CLEVR's file is `CLEVR_val_questions.json` or an output of CLEVR's generator. Scenes have the data
+set's format or ToMT's.
 """
 
 import gzip
@@ -22,13 +22,13 @@ class GoldQuestion(NamedTuple):
     """A question of a public file."""
 
     id: str
-    """The file's name and the question's place in it."""
+    """The file's name and the question's index in it."""
     scene: Scene
     question: str
     answer: str
     """The official answer, in lower case."""
     plan: tuple[str, ...] | None
-    """The plan that the file gives; None where it gives none."""
+    """The plan in the file; None if the file has none."""
     program: tuple[str, ...]
     """The names of the functions of the data set's own program."""
 
@@ -37,35 +37,35 @@ def load_questions(path: str | Path) -> list[GoldQuestion]:
     """Reads a question file.
 
     Args:
-        path: The file, JSON, packed with gzip or not: `{"questions": [...]}`. Its scenes are in it,
-            else in the `*.tomt.json` beside it whose name is most like its own, else in such a
-            `*scenes*.json`.
+        path: The file, JSON or gzipped JSON: `{"questions": [...]}`. Scenes come from the file
+            itself, else from the `*.tomt.json` in its folder whose name shares the longest prefix
+            with its own, else from such a `*scenes*.json`.
 
     Raises:
-        InputError: A file cannot be read, or is none of these.
+        InputError: A file cannot be read, or has another format.
     """
     file = Path(path)
     data = _json(file)
     if not isinstance(data, dict) or not isinstance(data.get("questions"), list):
         raise InputError(f'{str(path)!r} is no question file: it has no list "questions"')
-    known = _scenes(data) or _scenes(_json(_beside(file)))
+    scenes = _scenes(data) or _scenes(_json(_scene_file_of(file)))
     return [
-        _question(f"{file.name}:{at}", entry, known) for at, entry in enumerate(data["questions"])
+        _question(f"{file.name}:{at}", entry, scenes) for at, entry in enumerate(data["questions"])
     ]
 
 
 def is_scene_file(path: str | Path) -> bool:
-    """Returns whether a file holds scenes and no questions, as one that lies beside these does."""
+    """Returns whether a file holds scenes and no questions, like those next to question files."""
     data = _json(Path(path))
-    # A file of several scenes has the former, one scene the latter.
+    # A file of several scenes has "scenes", a file of one scene has "objects".
     holds_scenes = isinstance(data, dict) and ("scenes" in data or "objects" in data)
     return holds_scenes and "questions" not in data
 
 
-def _question(name: str, entry: Mapping[str, Any], known: Mapping[Any, Scene]) -> GoldQuestion:
+def _question(name: str, entry: Mapping[str, Any], scenes: Mapping[Any, Scene]) -> GoldQuestion:
     try:
         inline = entry.get("scene")
-        scene = read_scene(inline) if isinstance(inline, dict) else known[_key(entry)]
+        scene = read_scene(inline) if isinstance(inline, dict) else scenes[_key(entry)]
         plan = tuple(clean(line) for line in entry["plan"]) if "plan" in entry else None
         program = tuple(each.get("function", each.get("type")) for each in entry.get("program", ()))
         answer = str(entry["answer"]).lower()
@@ -75,10 +75,10 @@ def _question(name: str, entry: Mapping[str, Any], known: Mapping[Any, Scene]) -
 
 
 def read_scene(data: Any) -> Scene:
-    """Returns a scene in ToMT's, CLEVR's or PTR's form.
+    """Reads a scene in the format of ToMT, CLEVR or PTR.
 
     Raises:
-        ProblemError: It is none of them.
+        ProblemError: The data has none of these formats.
     """
     entries = data.get("objects") if isinstance(data, dict) else None
     first = entries[0] if isinstance(entries, list) and entries else {}
@@ -90,7 +90,7 @@ def read_scene(data: Any) -> Scene:
 
 
 def _scenes(data: Any) -> dict[Any, Scene]:
-    """Returns the scenes of a file by image index, or by place; one scene stands for any."""
+    """Returns the scenes of a file, or its only scene, by image index, else by position."""
     if isinstance(data, dict) and "scenes" in data:
         entries = data["scenes"]
         if isinstance(entries, dict):
@@ -106,7 +106,7 @@ def _key(entry: Mapping[str, Any]) -> Any:
     return entry[next((name for name in names if name in entry), names[0])]
 
 
-def _beside(file: Path) -> Path:
+def _scene_file_of(file: Path) -> Path:
     others = [each for each in sorted(file.parent.glob("*.json")) if each != file]
     files = [each for each in others if each.match("*.tomt.json")]
     files = files or [each for each in others if each.match("*scenes*.json")]
@@ -114,13 +114,13 @@ def _beside(file: Path) -> Path:
         raise InputError(
             f"no scenes for {file.name!r}: no *.tomt.json and no *scenes*.json lies beside it"
         )
-    # Letters are compared on purpose, not folders.
+    # `commonprefix` compares letters, not folders, as it should here.
     return max(files, key=lambda each: len(commonprefix([each.name, file.name])))  # noqa: RUF071
 
 
 def _json(file: Path) -> Any:
     try:
-        packed = file.read_bytes()
-        return json.loads(gzip.decompress(packed) if file.suffix == ".gz" else packed)
+        content = file.read_bytes()
+        return json.loads(gzip.decompress(content) if file.suffix == ".gz" else content)
     except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise InputError(f"cannot read {str(file)!r}: {error}") from error

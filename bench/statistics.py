@@ -1,4 +1,4 @@
-"""How sure a score is, and whether one is better than another: intervals and paired comparisons."""
+"""Confidence intervals of scores, and paired comparisons of methods."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class Interval(NamedTuple):
 
 
 def mean(values: Sequence[float]) -> float:
-    """Returns the mean; 0 without any."""
+    """Returns the mean; 0 without any values."""
     return sum(values) / len(values) if values else 0.0
 
 
@@ -29,7 +29,7 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def pearson(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Returns the correlation of pairs; None of fewer than two, or where one side is constant."""
+    """Returns Pearson's correlation; None for fewer than two pairs or if one side is constant."""
     try:
         return correlation([a for a, _ in pairs], [b for _, b in pairs])
     except StatisticsError:
@@ -37,11 +37,11 @@ def pearson(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def wilson(successes: float, trials: int, z: float = 1.959964) -> Interval:
-    """Returns Wilson's score interval of a proportion.
+    """Returns Wilson's score interval for a proportion.
 
     Args:
-        successes: How many trials succeeded; a sum of scores between 0 and 1 is allowed.
-        trials: How many there were; with none the interval is [0, 1].
+        successes: Number of successful trials; may be a sum of scores between 0 and 1.
+        trials: Number of trials; without any, the interval is [0, 1].
         z: Quantile of the normal distribution; 1.96 stands for 95 %.
     """
     if not trials:
@@ -53,28 +53,28 @@ def wilson(successes: float, trials: int, z: float = 1.959964) -> Interval:
 
 
 def bootstrap(values: Sequence[float], seed: int = 0, level: float = 0.95) -> Interval:
-    """Returns the percentile interval of a mean, by drawing problems with replacement.
+    """Returns the bootstrap's percentile interval for a mean: draws problems with replacement.
 
-    Of paired differences it is the paired bootstrap. Equal values give an interval of no width, so
-    for scores that are all right or all wrong take `wilson`.
+    With paired differences as values, it is the paired bootstrap. Equal values give an interval of
+    width 0, so use `wilson` for scores that may be all right or all wrong.
 
     Args:
         values: One value a problem.
         seed: Seed of the draws.
-        level: How often such an interval holds the mean.
+        level: Confidence level of the interval.
     """
     if not values:
         return Interval(0.0, 0.0)
-    # Drawing how often each different value comes is the same as drawing problems, and less work.
-    different, counts = np.unique(np.asarray(values, dtype=float), return_counts=True)
-    drawn = np.random.default_rng(seed).multinomial(len(values), counts / len(values), RESAMPLES)
+    # To draw a count for each distinct value is equivalent to drawing problems, and faster.
+    distinct, counts = np.unique(np.asarray(values, dtype=float), return_counts=True)
+    draws = np.random.default_rng(seed).multinomial(len(values), counts / len(values), RESAMPLES)
     cut = (1 - level) / 2
-    low, high = np.quantile(drawn @ different / len(values), [cut, 1 - cut])
+    low, high = np.quantile(draws @ distinct / len(values), [cut, 1 - cut])
     return Interval(float(low), float(high))
 
 
 def interval(scores: Sequence[float]) -> Interval:
-    """Returns the 95 % interval of a mean score: Wilson's where each is right or wrong.
+    """Returns the 95 % interval of a mean score: Wilson's if all are 0 or 1, else the bootstrap's.
 
     Args:
         scores: One score a problem, between 0 and 1.
@@ -89,14 +89,14 @@ class Comparison(NamedTuple):
 
     problems: int
     difference: float
-    """Mean of the first's score less the second's."""
+    """Mean of the first's score minus the second's."""
     interval: Interval
     """95 % interval of the difference, by the paired bootstrap."""
     first_alone: int
-    """Problems that the first alone has right."""
+    """Number of problems that only the first solves."""
     second_alone: int
     p: float
-    """McNemar's exact test: how likely so uneven a split is when neither is better."""
+    """P-value of McNemar's exact test: how likely a split this uneven is if neither is better."""
 
 
 def compare(first: Sequence[float], second: Sequence[float]) -> Comparison:
@@ -105,7 +105,7 @@ def compare(first: Sequence[float], second: Sequence[float]) -> Comparison:
     A score of more than a half counts as right for McNemar's test.
 
     Raises:
-        ValueError: They are not of equally many problems.
+        ValueError: The two sequences differ in length.
     """
     pairs = list(zip(first, second, strict=True))
     differences = [a - b for a, b in pairs]

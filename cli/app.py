@@ -1,8 +1,8 @@
-"""The `thoughtgraph` command: its commands and options.
+"""The `thoughtgraph` command: its subcommands and their options.
 
-LangGraph and LangChain take seconds to import. This module imports neither: each command's work
-lies in a module of its own, which `_load` imports when the command runs, so that help, versions
-and mistakes on the command line answer at once.
+LangGraph and LangChain take seconds to import, so this module imports neither. `_load` imports the
+module that does a command's work only when the command runs: help, the version and errors of the
+command line appear at once.
 """
 
 import os
@@ -42,20 +42,20 @@ def main() -> None:
 
 
 def run() -> None:
-    """Is the program: the command, and the end of its process.
+    """Runs the program: the command, then the exit of its process.
 
-    A process that serves the embedded model ends at once, because its threads may be in mid-answer
-    and must not see Python shut down around them.
+    A process that serves the embedded model exits without Python's shutdown, because the model's
+    threads may be in the middle of an answer.
     """
     try:
         main()
-    except SystemExit as ended:
+    except SystemExit as system_exit:
         local = sys.modules.get("thoughtgraph.llm.local")
         if local is None or not local.running():
             raise
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(ended.code if isinstance(ended.code, int) else 0)
+        os._exit(system_exit.code if isinstance(system_exit.code, int) else 0)
 
 
 def _load(name: str) -> Any:
@@ -64,7 +64,7 @@ def _load(name: str) -> Any:
 
 
 def _starting() -> AbstractContextManager[Any]:
-    """Shows a terminal that something happens while LangGraph is imported."""
+    """Shows a status line in a terminal while LangGraph is imported."""
     console = Console()
     if console.is_terminal and not console.is_dumb_terminal:
         return console.status("starting")
@@ -104,7 +104,7 @@ def demo(options: DemoOptions) -> int:
 def solve(options: SolveOptions) -> int:
     """Search for the answer to one problem and show the tree as it grows.
 
-    Ctrl-C stops it and keeps what was answered; --resume continues.
+    Ctrl-C stops it and keeps the answers so far; --resume continues.
 
     --file solves many problems, as `bench` does; rerun to continue.
 
@@ -117,7 +117,7 @@ def solve(options: SolveOptions) -> int:
         return int(_load("bench").solve_file(options))
     if options.resume is not None:
         return int(_load("solve").resume(options))
-    # Before LangGraph is imported, which takes longer than anybody waits for a typing error.
+    # Before LangGraph is imported, which takes seconds: a mistyped option fails at once.
     config = run_config.configure(options)
     return int(_load("solve").begin(options, config))
 
@@ -137,7 +137,7 @@ def view(
             "--out",
             "-o",
             metavar="FILE.html",
-            help="Where it goes. Default: beside the results; of a run, here.",
+            help="Where to write the page. Default: beside the results; for a run, here.",
         ),
     ] = "",
     browse: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,

@@ -1,4 +1,4 @@
-"""Settings that are written as NAME=VALUE."""
+"""Parses settings that are written as NAME=VALUE."""
 
 import json
 from collections.abc import Sequence
@@ -10,21 +10,21 @@ from thoughtgraph.errors import InputError
 
 
 def assignments(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
-    """Reads settings that are written as NAME=VALUE; a value is JSON or text, `@FILE` reads it.
+    """Parses settings; a value is JSON or text, and `@FILE` stands for the content of a file.
 
     Args:
-        pairs: The settings.
-        option: The option by which they were given, for the error.
+        pairs: The settings, each as NAME=VALUE.
+        option: The option of the command line that takes them, for the error.
 
     Raises:
-        InputError: One is not NAME=VALUE, or names a file that cannot be read.
+        InputError: A setting is not NAME=VALUE, or names a file that cannot be read.
     """
-    named = (assignment(pair, option) for pair in pairs)
-    return {name: _from_json(written_text(value)) for name, value in named}
+    items = (assignment(pair, option) for pair in pairs)
+    return {name: _from_json(written_text(value)) for name, value in items}
 
 
 def assignment(pair: str, option: str) -> tuple[str, str]:
-    """Returns the name of a setting and its value as it is written.
+    """Splits a setting into its name, with `_` for `-`, and its value as written.
 
     Raises:
         InputError: The pair is not NAME=VALUE.
@@ -43,7 +43,7 @@ def _from_json(text: str) -> Any:
 
 
 def written_text(written: str) -> str:
-    """Returns a text, or the content of the file that it names with `@`.
+    """Returns a text unchanged, or for `@FILE` the content of the file.
 
     Raises:
         InputError: The file cannot be read.

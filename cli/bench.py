@@ -1,4 +1,4 @@
-"""`thoughtgraph bench`: many problems, one folder of results, a line as each problem ends."""
+"""`thoughtgraph bench`: searches many problems and adds a row to a results folder for each."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,36 +31,36 @@ from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import check_limit, prices_of
 
 LONGEST_PROBLEM = 60
-"""Letters of a problem that are shown."""
+"""Characters of a problem that are printed."""
 SAMPLED = 2
-"""Problems that a dry run searches (ours)."""
+"""Number of problems that a dry run searches (ours)."""
 
 
 @dataclass
 class Models:
-    """The models of a benchmark and the graphs around them, each made once."""
+    """Opens the models of a benchmark and builds their graphs, each once."""
 
     console: Console
     _ports: dict[str, ChatPort] = field(default_factory=dict)
     _graphs: dict[tuple[str, ...], Graph] = field(default_factory=dict)
 
     def port(self, specifier: str) -> ChatPort:
-        """Returns the port of a specifier."""
+        """Returns the port of a model specifier."""
         if specifier not in self._ports:
             self._ports[specifier] = open_port(specifier, self.console)
         return self._ports[specifier]
 
     def graph(self, trial: Trial) -> Graph:
-        """Returns the graph that searches a problem: its own, if an oracle knows its answer."""
+        """Returns the graph of a trial: shared, unless its oracle holds the trial's gold answer."""
         setup = trial.setup
         if callable(oracle_of(setup.task, setup.oracle)):
-            return self._built(setup, partial(_right, trial))
+            return self._build(setup, partial(_is_right, trial))
         key = (setup.method, setup.task, setup.model, setup.evaluator_model, str(setup.oracle))
         if key not in self._graphs:
-            self._graphs[key] = self._built(setup, setup.oracle)
+            self._graphs[key] = self._build(setup, setup.oracle)
         return self._graphs[key]
 
-    def _built(self, setup: Setup, oracle: Oracle | bool) -> Graph:
+    def _build(self, setup: Setup, oracle: Oracle | bool) -> Graph:
         judge = setup.evaluator_model
         return build(
             setup.method,
@@ -78,58 +78,58 @@ class Models:
         )
         voted = trial.setup.method == "cot_sc"
         if voted and isinstance(task_of(trial.setup.task), Plausible):
-            # What voting on what answers give is worth shows beside a vote on how they are written.
+            # A vote on the answers' texts is kept, to compare with the vote on their results.
             return {**out, "ensembles": {"texts": metrics.vote_of_texts(out["candidates"])}}
         return out
 
 
 def bench(options: BenchOptions) -> int:
-    """Runs a benchmark; returns the exit code: 0 if all problems are finished, 1 if some failed."""
+    """Runs a benchmark; returns the exit code: 0 if all problems finished, 1 if some failed."""
     console = Terminal()
     shard = parse_shard(options.shard)
-    mine = [batch.part(*shard) for batch in batches(options)]
-    if lines := left_out(options):
-        console.print(f"left out: {', '.join(lines)}; {GRAMMAR_REFUSED}", markup=False)
+    parts = [batch.part(*shard) for batch in batches(options)]
+    if line_names := left_out(options):
+        console.print(f"left out: {', '.join(line_names)}; {GRAMMAR_REFUSED}", markup=False)
     models = Models(console)
-    for setup in [] if options.server else [each for batch in mine for each in batch.setups]:
+    for setup in [] if options.server else [each for batch in parts for each in batch.setups]:
         _check_dollars(models, setup)
     folder = ResultFolder(options.out, shard)
     folder.open()
-    shown = board(console, mine)
-    wanted = trials([batch.begin(SAMPLED) for batch in mine] if options.dry_run else mine)
+    display = board(console, parts)
+    jobs = trials([batch.begin(SAMPLED) for batch in parts] if options.dry_run else parts)
     try:
-        shown.start(folder.rows(), trials(mine))
-        with shown.live():
-            asyncio.run(_searched(options, models, wanted, folder, shown))
+        display.start(folder.rows(), trials(parts))
+        with display.live():
+            asyncio.run(_search_all(options, models, jobs, folder, display))
     except KeyboardInterrupt:
         console.print(f"stopped; rerun the command to continue ({options.out} has the results)")
         raise
     finally:
         folder.close()
     if options.file:
-        _print_answers(console, folder, {trial.key: trial for trial in trials(mine)})
+        _print_answers(console, folder, {trial.key: trial for trial in trials(parts)})
     if options.dry_run:
-        return _forecast(console, shown, trials(mine), options.concurrency)
-    return _summary(console, shown)
+        return _forecast(console, display, trials(parts), options.concurrency)
+    return _summary(console, display)
 
 
-async def _searched(
+async def _search_all(
     options: BenchOptions,
     models: Models,
-    wanted: Iterator[Trial],
+    jobs: Iterator[Trial],
     folder: ResultFolder,
-    shown: Board,
+    display: Board,
 ) -> None:
-    async with AsyncExitStack() as opened:
+    async with AsyncExitStack() as stack:
         search: Search = models.search
         if options.server:
             server = import_module("thoughtgraph.cli.bench_server")
-            search = await opened.enter_async_context(server.searching_on(options.server))
-        await run(wanted, folder, search, score, concurrency=options.concurrency, tell=shown.tell)
+            search = await stack.enter_async_context(server.searching_on(options.server))
+        await run(jobs, folder, search, score, concurrency=options.concurrency, tell=display.tell)
 
 
 def solve_file(options: SolveOptions) -> int:
-    """Searches the problems of a file and prints their answers; returns what `bench` does."""
+    """Searches the problems of a file and prints their answers; returns the exit code."""
     unusable = {
         "PROBLEM": options.problem,
         "--json": options.json_file,
@@ -151,29 +151,29 @@ def solve_file(options: SolveOptions) -> int:
     )
 
 
-def _print_answers(console: Console, folder: ResultFolder, wanted: Mapping[str, Trial]) -> None:
-    """Prints the answer to each problem, in the order of the problems."""
-    kept = latest(folder.rows())
-    for key, trial in wanted.items():
-        answer = kept[key].get("answer") if key in kept else None
-        shown = "none" if answer is None else text.lines(answer)
+def _print_answers(console: Console, folder: ResultFolder, jobs: Mapping[str, Trial]) -> None:
+    """Prints the answer to each problem, in the order of the file."""
+    rows = latest(folder.rows())
+    for key, trial in jobs.items():
+        answer = rows[key].get("answer") if key in rows else None
+        words = "none" if answer is None else text.lines(answer)
         problem = text.short(text.headline(trial.record.problem), LONGEST_PROBLEM)
-        console.print(f"{trial.record.id}: {problem}\n    {shown}", markup=False)
+        console.print(f"{trial.record.id}: {problem}\n    {words}", markup=False)
 
 
-def _forecast(console: Console, shown: Board, wanted: Iterator[Trial], concurrency: int) -> int:
-    console.print(shown.table())
-    for line in shown.forecast(wanted, concurrency):
+def _forecast(console: Console, display: Board, jobs: Iterator[Trial], concurrency: int) -> int:
+    console.print(display.table())
+    for line in display.forecast(jobs, concurrency):
         console.print(line, markup=False)
     return 0
 
 
-def _summary(console: Console, shown: Board) -> int:
-    console.print(shown.table())
-    if shown.failed:
+def _summary(console: Console, display: Board) -> int:
+    console.print(display.table())
+    if display.failed:
         console.print(
-            f"{text.count(shown.failed, 'problem')} failed; rerun the command to retry. The "
-            f"last error: {text.short(shown.error, 200)}",
+            f"{text.count(display.failed, 'problem')} failed; rerun the command to retry. The "
+            f"last error: {text.short(display.error, 200)}",
             markup=False,
         )
         return 1
@@ -181,14 +181,14 @@ def _summary(console: Console, shown: Board) -> int:
 
 
 def score(trial: Trial, candidates: Sequence[str | None]) -> list[float]:
-    """Returns the score of each answer; none where the task has no scorer."""
+    """Returns the score of each answer; an empty list if nothing can score them."""
     record = trial.record
     task = task_of(trial.setup.task)
     settings = trial.setup.resolved
     return metrics.scores_of(task, record.problem, candidates, record.gold, settings)
 
 
-async def _right(trial: Trial, answer: str) -> bool:
+async def _is_right(trial: Trial, answer: str) -> bool:
     return await asyncio.to_thread(score, trial, [answer]) == [1.0]
 
 

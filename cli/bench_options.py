@@ -10,7 +10,7 @@ from thoughtgraph.cli.options import Judge, Limits, Model, Oracle, ResultsFolder
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """The options of `bench`, as they were written."""
+    """The options of `bench`, as the user typed them."""
 
     task: Annotated[
         str,
@@ -93,11 +93,11 @@ class BenchOptions:
         typer.Option("--dry-run", help="Solve two problems only, and estimate the cost of all."),
     ] = False
     file: str = ""
-    """Problems of somebody who wants answers, not scores; empty: `data` has them."""
+    """File of problems to answer without scores, of `solve --file`; empty: `data` names them."""
 
     @property
     def methods(self) -> list[str]:
-        """The methods that are compared; none: the task's default."""
+        """The methods to compare; empty: the task's default."""
         return [name for name in self.method.split(",") if name]
 
 

@@ -1,4 +1,4 @@
-"""What a benchmark will run, from the options of the command line; nothing is spent yet."""
+"""Plans a benchmark from the options of the command line, before anything is spent."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,12 +25,12 @@ GRAMMAR_REFUSED = "no server but the embedded model's is known to take a grammar
 
 
 def batches(options: BenchOptions) -> list[Batch]:
-    """Returns what is compared, and on which problems."""
+    """Returns the batches to run: setups to compare, with the problems that they search."""
     _check_models(options)
     if options.suite:
         return _suite_batches(options)
     if not options.task:
-        raise InputError("name what kind of problems with --task, or a table with --suite")
+        raise InputError("name the kind of problems with --task, or a paper's table with --suite")
     part = Part(
         id="",
         task=full_name(options.task),
@@ -60,56 +60,56 @@ def batches(options: BenchOptions) -> list[Batch]:
 
 
 def left_out(options: BenchOptions) -> list[str]:
-    """Returns the lines of a table that the models cannot run, as none takes a grammar."""
+    """Returns the names of the lines of a suite that need a grammar, if a model takes none."""
     if not options.suite:
         return []
     lines = [line for part in _parts(options) for line in _lines(options, part)]
-    return sorted({line.name for line in lines if not _runs(options, line.settings)})
+    return sorted({line.name for line in lines if not _can_run(options, line.settings)})
 
 
-def _runs(options: BenchOptions, settings: Mapping[str, Any]) -> bool:
-    # What a LangGraph server's models take is known there alone.
+def _can_run(options: BenchOptions, settings: Mapping[str, Any]) -> bool:
+    # Only a LangGraph server itself knows whether its models take a grammar.
     if options.server or not settings.get("grammar"):
         return True
-    return all(map(takes_grammar, _models(options)))
+    return all(map(takes_grammar, _specifiers(options)))
 
 
-def _models(options: BenchOptions) -> Iterable[str]:
+def _specifiers(options: BenchOptions) -> Iterable[str]:
     return filter(None, (options.model or default_specifier(), options.evaluator_model))
 
 
 def _check_models(options: BenchOptions) -> None:
-    """Refuses specifiers that are none; a server knows its models by names of its own."""
+    """Refuses invalid specifiers; for a server, refuses an oracle and a task from a file."""
     if not options.server:
-        for specifier in _models(options):
+        for specifier in _specifiers(options):
             check_specifier(specifier)
     elif options.oracle or ".py:" in options.task:
-        what = "--oracle" if options.oracle else "a task of your own"
-        raise InputError(f"a server takes no {what}; leave out --server")
+        refused = "--oracle" if options.oracle else "a task of your own"
+        raise InputError(f"a server does not take {refused}; leave out --server")
 
 
 def _suite_batches(options: BenchOptions) -> list[Batch]:
-    """Returns the runs of a table, or the part of it that was named: a set, some methods."""
+    """Returns the batches of a suite, or of the set and the methods that the options name."""
     if options.sweep:
         raise InputError("a suite has settings of its own; leave out --sweep")
-    known_methods = sorted({line.method for line in suite(options.suite).rows})
+    suite_methods = sorted({line.method for line in suite(options.suite).rows})
     for method in options.methods:
-        if method not in known_methods:
-            raise UnknownName(f"method of {options.suite}", method, known_methods)
-    # Before data are looked for: nobody must give a file that no line reads.
-    wanted = [(part, lines) for part in _parts(options) if (lines := _runnable(options, part))]
-    if not wanted:
-        what = f"{', '.join(options.methods)} on {options.task}"
-        raise InputError(f"no line of {options.suite!r} has {what}; leave one of them out")
-    return [_of_suite(options, part, lines) for part, lines in wanted]
+        if method not in suite_methods:
+            raise UnknownName(f"method of {options.suite}", method, suite_methods)
+    # Before the data are opened: a set without runnable lines needs no file.
+    runnable = [(part, lines) for part in _parts(options) if (lines := _runnable(options, part))]
+    if not runnable:
+        choice = f"{', '.join(options.methods)} on {options.task}"
+        raise InputError(f"no line of {options.suite!r} has {choice}; leave one of them out")
+    return [_suite_batch(options, part, lines) for part, lines in runnable]
 
 
 def _parts(options: BenchOptions) -> list[Part]:
     parts = suite(options.suite).parts
-    if wanted := [part for part in parts if options.task in ("", part.id, part.task)]:
-        return wanted
-    known = {name for part in parts for name in (part.id, part.task)}
-    raise UnknownName(f"task or set of {options.suite}", options.task, sorted(known))
+    if matches := [part for part in parts if options.task in ("", part.id, part.task)]:
+        return matches
+    names = {name for part in parts for name in (part.id, part.task)}
+    raise UnknownName(f"task or set of {options.suite}", options.task, sorted(names))
 
 
 def _lines(options: BenchOptions, part: Part) -> list[Line]:
@@ -124,28 +124,28 @@ def _lines(options: BenchOptions, part: Part) -> list[Line]:
 
 
 def _runnable(options: BenchOptions, part: Part) -> list[Line]:
-    return [line for line in _lines(options, part) if _runs(options, line.settings)]
+    return [line for line in _lines(options, part) if _can_run(options, line.settings)]
 
 
-def _of_suite(options: BenchOptions, part: Part, lines: Sequence[Line]) -> Batch:
-    own = {**given_settings(options.settings), **limit_settings(options.limits)}
+def _suite_batch(options: BenchOptions, part: Part, lines: Sequence[Line]) -> Batch:
+    shared = {**given_settings(options.settings), **limit_settings(options.limits)}
     table = suite(options.suite)
-    for name in own:
+    for name in shared:
         if not any(name in registry.settings(row.method).model_fields for row in table.rows):
             raise InputError(
                 f"no method of {options.suite!r} has the setting {name!r}; leave it out"
             )
-    setups = [_of_line(options, part, line, own) for line in lines]
+    setups = [_suite_setup(options, part, line, shared) for line in lines]
     if options.sample:
         part = part.model_copy(update={"sample": options.sample})
     data = part.data if is_made(part.data) else str(set_file(options.data or ".", part.data))
     return Batch(setups, chosen(part, data, options.sample_seed), range(part.seeds))
 
 
-def _of_line(options: BenchOptions, part: Part, line: Line, own: Mapping[str, Any]) -> Setup:
-    # What is given for the whole table reaches the methods that have it, such as a corpus.
-    known = registry.settings(line.method).model_fields
-    settings = {**line.settings, **{name: own[name] for name in own if name in known}}
+def _suite_setup(options: BenchOptions, part: Part, line: Line, shared: Mapping[str, Any]) -> Setup:
+    # A setting for the whole suite, such as a corpus, goes to the methods that have it.
+    fields = registry.settings(line.method).model_fields
+    settings = {**line.settings, **{name: shared[name] for name in shared if name in fields}}
     return _seedless(_setup(options, part, line.method, settings, line.oracle))
 
 
@@ -158,9 +158,9 @@ def _setup(
     except UnknownName as error:
         if len(options.methods) < 2:
             raise
-        raise InputError(f"{method}: {error}; what is set must be known to every method") from None
+        raise InputError(f"{method}: {error}; all methods must have the setting") from None
     admit(method, task, settings, oracle=oracle_of(part.task, oracle))
-    if not _runs(options, settings):
+    if not _can_run(options, settings):
         raise InputError(GRAMMAR_REFUSED)
     return Setup(
         part.task,
@@ -175,14 +175,14 @@ def _setup(
 
 
 def oracle_of(task: str, wanted: bool) -> Oracle | bool:
-    """Returns the oracle of a task, if there is to be one: its exact check.
+    """Returns whether a task's exact check is the oracle, or a stand-in if the task has none.
 
-    A task without one has a stand-in here: each problem has an oracle that knows its gold answer.
+    The stand-in serves to check settings; each problem then gets an oracle with its gold answer.
     """
-    return _nobody if wanted and not isinstance(task_of(task), Checks) else wanted
+    return _stand_in if wanted and not isinstance(task_of(task), Checks) else wanted
 
 
-async def _nobody(answer: str) -> bool:
+async def _stand_in(answer: str) -> bool:
     return False
 
 

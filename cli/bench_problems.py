@@ -1,4 +1,4 @@
-"""Which problems of a data set a benchmark searches."""
+"""Chooses the problems that a benchmark searches."""
 
 import random
 
@@ -9,21 +9,21 @@ from thoughtgraph.cli.custom import task_of
 from thoughtgraph.errors import InputError
 
 MADE = "made"
-"""What `--data` begins with where problems are made up."""
+"""Prefix of `--data` for generated problems."""
 
 
 def is_made(data: str) -> bool:
-    """Returns whether problems are made up, not read: `made:TYPES`, or nothing is named."""
+    """Returns whether the problems are generated: `data` is `made:TYPES` or empty, not a file."""
     return data.partition(":")[0] in ("", MADE)
 
 
 def chosen(part: Part, data: str, seed: int) -> list[Record]:
-    """Returns the problems: those of the file, a range of them, a sample of that.
+    """Returns the problems of a file or of a generator, or a range of them, or a sample of that.
 
     Args:
-        part: Which ones.
-        data: The file, or `made:TYPES`, or empty.
-        seed: Seed of the sample, where the part has none of its own.
+        part: The facts, the range and the sample size to choose by.
+        data: The file, or `made:TYPES`; empty for all generated problems of the task.
+        seed: Seed of the sample, unless the part has its own.
     """
     task = task_of(part.task)
     seed = seed if part.sample_seed is None else part.sample_seed
@@ -37,18 +37,18 @@ def chosen(part: Part, data: str, seed: int) -> list[Record]:
     if part.problems:
         first, last = parse_range(part.problems, len(records))
         records = records[first - 1 : last]
-    if part.sample > (most := len(records)):
-        what = f"problems of {part.id!r}" if part.id else "problems"
+    if part.sample > (size := len(records)):
+        noun = f"problems of {part.id!r}" if part.id else "problems"
         raise InputError(
-            f"{part.sample} {what} are wanted and {most} are there; take fewer with --sample {most}"
+            f"{part.sample} {noun} are wanted and {size} are there; take fewer with --sample {size}"
         )
-    # Shuffled whole: a smaller sample is the beginning of a larger one, which can go on from it.
+    # All records are shuffled: a small sample is the beginning of a larger one, which continues it.
     shuffled = random.Random(seed).sample(records, len(records))
     return shuffled[: part.sample] if part.sample else records
 
 
 def parse_range(written: str, size: int) -> tuple[int, int]:
-    """Returns the first and the last problem of a range such as `901:1000`, both included."""
+    """Returns the numbers of the first and the last problem of a range such as `901:1000`."""
     first, colon, last = written.partition(":")
     try:
         numbers = int(first or 1), int((last or size) if colon else first)
@@ -62,10 +62,10 @@ def parse_range(written: str, size: int) -> tuple[int, int]:
 
 
 def parse_shard(written: str) -> tuple[int, int]:
-    """Returns which part of the problems is run and of how many, such as `1/4`."""
+    """Returns the number of the part to run and of all parts, from a text such as `1/4`."""
     if not written:
         return 1, 1
-    part, _, of = written.partition("/")
-    if not (part.isdecimal() and of.isdecimal() and 1 <= int(part) <= int(of)):
+    part, _, parts = written.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise InputError(f"--shard {written!r} is no part; write 1/4 for the first of four")
-    return int(part), int(of)
+    return int(part), int(parts)

@@ -1,4 +1,4 @@
-"""The searches of a benchmark on a LangGraph server that serves the graphs, through its SDK."""
+"""Runs the searches of a benchmark on a LangGraph server that serves the graphs."""
 
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -14,15 +14,15 @@ from thoughtgraph.errors import ModelError
 from thoughtgraph.outcome import REFUSED
 
 KEY = "THOUGHTGRAPH_SERVER_KEY"
-"""Variable of the environment that holds the key of a server that asks for one."""
+"""Environment variable that holds the key for a server that requires one."""
 PATIENCE = (5.0, None, None, None)
-"""Seconds for connecting, reading, writing and for a connection of the pool (ours): a search takes
-as long as its limits allow, and a server that is not there is told soon."""
+"""Timeouts, in seconds, to connect, to read, to write and to get a pooled connection (ours). A
+missing server is reported soon; a search may take as long as its limits allow."""
 
 
 @asynccontextmanager
 async def searching_on(url: str) -> AsyncIterator[Search]:
-    """Opens a server's client; what it gives searches one problem there, as a run of its own."""
+    """Opens a client of a server and yields a function that searches one problem in a run there."""
     async with get_client(url=url, api_key=os.environ.get(KEY), timeout=PATIENCE) as client:
 
         async def search(trial: Trial) -> Mapping[str, Any]:
@@ -43,19 +43,19 @@ async def searching_on(url: str) -> AsyncIterator[Search]:
 
 
 def _context(trial: Trial) -> dict[str, Any]:
-    """Returns the settings of a run; models go by the names under which the server offers them."""
+    """Returns the context of a run: its settings, and its models by their names on the server."""
     setup = trial.setup
     models = {"model": setup.model, "evaluator_model": setup.evaluator_model}
-    named = {name: value for name, value in models.items() if value}
-    return {"on_error": "report", **setup.given, **named, "task": setup.task, "seed": trial.seed}
+    names = {name: value for name, value in models.items() if value}
+    return {"on_error": "report", **setup.given, **names, "task": setup.task, "seed": trial.seed}
 
 
 def _result(url: str, out: object) -> Mapping[str, Any]:
-    """Returns what the graph returned, unless the run failed on the server or was refused there."""
+    """Returns the output of the graph; raises if the run failed or was refused on the server."""
     if not isinstance(out, Mapping) or "__error__" in out:
-        told = out.get("__error__") if isinstance(out, Mapping) else out
-        said = told.get("message", told) if isinstance(told, Mapping) else told
-        raise ModelError(f"the server {url}: {said}")
+        error = out.get("__error__") if isinstance(out, Mapping) else out
+        message = error.get("message", error) if isinstance(error, Mapping) else error
+        raise ModelError(f"the server {url}: {message}")
     if out.get("stop_reason") == REFUSED:
         raise ModelError(f"the server {url}: {out.get('error')}")
     return out

@@ -1,4 +1,4 @@
-"""`thoughtgraph methods`, `tasks` and `models`: what there is, without importing any of it."""
+"""`thoughtgraph methods`, `tasks` and `models`: lists that import no method, task or model."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,18 +17,18 @@ from thoughtgraph.llm import local, weights
 from thoughtgraph.llm.specifiers import default_specifier
 
 PIPED_WIDTH = 160
-"""Columns of a table that does not go to a terminal."""
+"""Width in columns of a table that does not go to a terminal."""
 
 
 def methods() -> None:
-    """Prints one line a method."""
+    """Prints a table with a row for each method."""
     rows = [(entry.id, entry.summary, entry.paper) for entry in registry.METHODS.values()]
     print_table(("method", "what it does", "paper"), rows)
     print("\n`thoughtgraph methods ID` shows a method's settings and the tasks it takes.")
 
 
 def tasks() -> None:
-    """Prints one line a task."""
+    """Prints a table with a row for each task."""
     rows = [(entry.id, entry.summary, entry.example) for entry in registry.TASKS.values()]
     print_table(("task", "what it is", "example"), rows)
 
@@ -70,14 +70,14 @@ def models() -> None:
 
 
 def _place(known: weights.Weights) -> str:
-    """Returns where weights are, and what is missing to run any."""
+    """Returns where weights are, in words, and a remedy if llama.cpp is not installed."""
     place = _PLACES[whereabouts(known)]
     unusable = "" if local.installed() else f"; not usable yet: {local.REMEDY}"
     return place.format(folder=cache_folder(), size=text.size(known.size)) + unusable
 
 
 def whereabouts(known: weights.Weights) -> Whereabouts:
-    """Returns where some weights would be taken from now."""
+    """Returns the place that weights would be loaded from now."""
     if (cache_folder() / known.file).is_file():
         return "cached"
     if weights.parts_of(known) is not None:
@@ -86,7 +86,7 @@ def whereabouts(known: weights.Weights) -> Whereabouts:
 
 
 def confirm_download(name: str, console: Console) -> None:
-    """Says which weights are about to be downloaded; asks, where there is somebody to ask."""
+    """Announces a download of weights; in a terminal, asks and raises if the user declines."""
     known = weights.KNOWN.get(name)
     if known is None or whereabouts(known) != "remote":
         return
@@ -107,5 +107,5 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for at, title in enumerate(titles):
         table.add_column(title, no_wrap=at == 0, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))  # a bracket is no markup
+        table.add_row(*map(Text, row))  # brackets are not markup
     console.print(table)

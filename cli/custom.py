@@ -1,7 +1,7 @@
-"""Tasks by name: those of the registry, and the user's own, as `FILE.py:NAME`.
+"""Looks tasks up by name: in the registry, or in a file of the user's own, as `FILE.py:NAME`.
 
-The file is run, so only the user's own command line names one: neither a result nor a client of a
-server can.
+Loading a task runs its file, so only the user's own command line may name one. A result or a client
+of a server cannot.
 """
 
 import sys
@@ -21,56 +21,56 @@ SUFFIX = ".py"
 
 
 def full_name(name: str) -> str:
-    """Returns a task's name as it is kept with a run: with the whole path of a file."""
-    file, of_file, object_name = _parts(name)
-    if not of_file:
+    """Returns the name that a run stores for a task, with the absolute path of a file."""
+    file, is_file, object_name = _parts(name)
+    if not is_file:
         return name
     return f"{Path(expanduser(file)).resolve()}:{object_name}"
 
 
 @cache
 def task_of(name: str) -> Task:
-    """Returns a task of the registry, or makes the one that a file defines.
+    """Returns a task of the registry, or the task that a file defines.
 
     Args:
-        name: An id, or `FILE.py:NAME`, where NAME is a class or function that makes the task when
-            it is called without arguments, or the task itself.
+        name: An id, or `FILE.py:NAME`. NAME is the task itself, or a class or function that makes
+            it when called without arguments.
 
     Raises:
         UnknownName: There is no task of that id.
-        InputError: The file cannot be run, or what it defines is no task.
+        InputError: The file cannot be run, or NAME is not a task.
     """
-    file, of_file, object_name = _parts(name)
-    if not of_file:
+    file, is_file, object_name = _parts(name)
+    if not is_file:
         return registry.task(name)
     module = _run(Path(expanduser(file)))
-    made = vars(module).get(object_name)
-    if made is None:
-        own = [key for key, each in vars(module).items() if _made_here(each, module)]
-        there = f"it defines {', '.join(own)}" if own else "it defines nothing that makes a task"
-        raise InputError(f"write --task {file}:NAME with the name of the task in it; {there}")
-    if isinstance(made, type) or (callable(made) and not isinstance(made, Task)):
+    candidate = vars(module).get(object_name)
+    if candidate is None:
+        names = [key for key, each in vars(module).items() if _defined_here(each, module)]
+        hint = f"it defines {', '.join(names)}" if names else "it defines nothing that makes a task"
+        raise InputError(f"write --task {file}:NAME with the name of the task in it; {hint}")
+    if isinstance(candidate, type) or (callable(candidate) and not isinstance(candidate, Task)):
         with _Running(file):
-            made = made()
-    return check_task(made)
+            candidate = candidate()
+    return check_task(candidate)
 
 
 def _parts(name: str) -> tuple[str, bool, str]:
-    """Returns a name as file, whether it names one, and what is meant in it."""
+    """Splits a name into file or id, whether it is a file, and the name of the object in it."""
     file, _, object_name = name.rpartition(":")
     if file.endswith(SUFFIX):
         return file, True, object_name
     return name, name.endswith(SUFFIX), ""
 
 
-def _made_here(each: object, module: ModuleType) -> bool:
+def _defined_here(each: object, module: ModuleType) -> bool:
     return isinstance(each, type) and each.__module__ == module.__name__
 
 
 def _run(path: Path) -> ModuleType:
     if not path.is_file():
         raise InputError(f"there is no file {str(path)!r}; give --task FILE.py:NAME")
-    # A name of its own: nothing that is installed is hidden by it.
+    # A prefix, so that the module hides no installed one.
     spec = spec_from_file_location(f"thoughtgraph_task_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise InputError(f"{str(path)!r} cannot be run as Python")
@@ -81,7 +81,7 @@ def _run(path: Path) -> ModuleType:
 
 
 class _Running(AbstractContextManager[None]):
-    """Tells of a mistake in the user's file as such, and where it is."""
+    """Turns an exception of the user's file into an `InputError` with the file and the line."""
 
     def __init__(self, file: str) -> None:
         self._file = file

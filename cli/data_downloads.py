@@ -17,7 +17,7 @@ from thoughtgraph.errors import InputError
 TITLES = ("name", "task", "problems", "download", "licence", "checksum", "home")
 UNKNOWN = "not known beforehand"
 FOLDER = "sets"
-"""Where data sets are kept unless another folder is named (ours)."""
+"""Default folder for data sets (ours)."""
 
 
 def names() -> list[str]:
@@ -26,7 +26,7 @@ def names() -> list[str]:
 
 
 def list_sets() -> None:
-    """Prints one line a data set, and which ones no home has."""
+    """Prints a row for each data set, then the sets without a file to download, and why."""
     print_table(TITLES, map(_row, catalogue().sets.values()))
     for why, missing in groupby(catalogue().missing, key=lambda each: each.why):
         print(f"\nno file to download: {', '.join(each.name for each in missing)}; {why}")
@@ -40,29 +40,29 @@ def _row(each: DataSet) -> tuple[str, ...]:
 
 
 def get(names: Sequence[str], out: str) -> int:
-    """Downloads data sets one after the other; those that are done stay if one fails.
+    """Downloads data sets one after the other; a failure does not remove the earlier ones.
 
     Returns:
-        The exit code: 0, or 1 when it was stopped.
+        The exit code: 0, or 1 if the user stopped the download.
     """
     console = Terminal()
-    for wanted in [data_set(name) for name in dict.fromkeys(names)]:
+    for dataset in [data_set(name) for name in dict.fromkeys(names)]:
         try:
-            with FetchBar(console, f"checking {wanted.name}") as bar:
-                what = f"{wanted.name} ({wanted.licence}) from {wanted.address}"
-                fetched = fetch(wanted, Path(expanduser(out)), partial(bar, what))
+            with FetchBar(console, f"checking {dataset.name}") as bar:
+                description = f"{dataset.name} ({dataset.licence}) from {dataset.address}"
+                fetched = fetch(dataset, Path(expanduser(out)), partial(bar, description))
         except KeyboardInterrupt:
-            complain(f"stopped; nothing of {wanted.name} was kept")
+            complain(f"stopped; nothing of {dataset.name} was kept")
             return NO_ANSWER
-        for line in _report(wanted, fetched):
+        for line in _report(dataset, fetched):
             console.print(line, markup=False)
     return 0
 
 
 def problems_of(data: str) -> str:
-    """Returns the file of a public data set, which is downloaded when it is first used.
+    """Returns the file of a public data set, and downloads it on first use.
 
-    What is no set's name, or lies here under that name, stays as it is.
+    Any other value, and the name of a file that exists here, is returned unchanged.
 
     Raises:
         InputError: The download was stopped.
@@ -75,22 +75,22 @@ def problems_of(data: str) -> str:
     return str(file)
 
 
-def _report(wanted: DataSet, fetched: Fetched) -> list[str]:
-    """Returns what is there now, in lines."""
+def _report(dataset: DataSet, fetched: Fetched) -> list[str]:
+    """Returns the lines that describe a data set after its download."""
     return [
-        f"{text.line(fetched.path)} {'was' if fetched.was_there else 'is'} there: {wanted.title}",
-        f"  problems  {wanted.entries:,}",
-        f"  licence   {wanted.licence}, {wanted.home}",
-        f"  SHA-256   {_checksum(wanted, fetched)}",
+        f"{text.line(fetched.path)} {'was' if fetched.was_there else 'is'} there: {dataset.title}",
+        f"  problems  {dataset.entries:,}",
+        f"  licence   {dataset.licence}, {dataset.home}",
+        f"  SHA-256   {_checksum(dataset, fetched)}",
     ]
 
 
-def _checksum(wanted: DataSet, fetched: Fetched) -> str:
-    """Returns what is known of the checksum."""
+def _checksum(dataset: DataSet, fetched: Fetched) -> str:
+    """Returns the checksum, and in words whether it was compared."""
     if fetched.sha256 is None:
         return "not compared: what was downloaded is unpacked; all of its files are there"
-    of = " of the archive" if wanted.archive else " of the questions" if wanted.scripts else ""
-    if wanted.sha256 is None:
-        came = "this is what lies there" if fetched.was_there else "this is what came"
-        return f"{fetched.sha256}{of} ({UNKNOWN}; {came})"
+    of = " of the archive" if dataset.archive else " of the questions" if dataset.scripts else ""
+    if dataset.sha256 is None:
+        origin = "this is what lies there" if fetched.was_there else "this is what came"
+        return f"{fetched.sha256}{of} ({UNKNOWN}; {origin})"
     return f"{fetched.sha256}{of}, as published"

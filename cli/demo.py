@@ -1,4 +1,4 @@
-"""What `thoughtgraph demo` shows: a real search, small enough for a laptop."""
+"""The search that `thoughtgraph demo` shows: a real one, small enough for a laptop."""
 
 import json
 import os
@@ -11,9 +11,9 @@ from thoughtgraph import registry
 TASK = "sql"
 METHOD = "tomt_os"
 SETTINGS: Mapping[str, Any] = {"seed": 13, "max_completion_tokens": 160}
-"""Ours: a part of a query is short. Of 20 seeds this one and 8 are refused a step and right then;
-the embedded model's sampling follows it, so the command shows that again. The rest is the paper's:
-b = 3, T = 30, sn = 2, temperature 1."""
+"""Ours: the limit suits a part of a query, which is short. Of 20 seeds, only 8 and 13 recover from
+a refused step; the embedded model samples by the seed, so the search repeats. The rest is the
+paper's: b = 3, T = 30, sn = 2, temperature 1."""
 QUESTION = "How many pages has each member borrowed in 2025?"
 GOLD = (
     "SELECT member.name, sum(book.pages) FROM member JOIN loan ON loan.member_id = member.id "
@@ -24,9 +24,9 @@ GOLD = (
 
 def tables() -> Sequence[str]:
     """Returns the tables of the example database, each with its columns."""
-    # It takes LangChain's tools along, which every command would wait for.
-    known = import_module("thoughtgraph.tools.sql.database").open_database("").tables
-    return [f"{each.name} ({', '.join(column for column, _ in each.columns)})" for each in known]
+    # Imported here: it imports LangChain's tools, which would delay every command.
+    schema = import_module("thoughtgraph.tools.sql.database").open_database("").tables
+    return [f"{each.name} ({', '.join(column for column, _ in each.columns)})" for each in schema]
 
 
 def is_right(query: str | None) -> bool:
@@ -37,10 +37,10 @@ def is_right(query: str | None) -> bool:
 
 
 def next_steps() -> tuple[str, ...]:
-    """Returns lines on what to try after the demonstration, as commands that work as they are.
+    """Returns commands to try after the demonstration, ready to paste, with a remark each.
 
-    Under `uv run` the commands begin with it, as nothing else may know where `thoughtgraph` is; and
-    they install nothing, neither groups for developers nor more of a model.
+    Under `uv run` they begin with `uv run --no-sync`: `thoughtgraph` may not be on the path, and
+    nothing must be installed, neither groups for developers nor weights of a model.
     """
     command = (
         "uv run --no-sync thoughtgraph"

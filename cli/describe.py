@@ -1,6 +1,6 @@
-"""`thoughtgraph methods ID` and `tasks ID`: what one method or task is, and what goes with it.
+"""`thoughtgraph methods ID` and `tasks ID`: describe one method, or one task and its methods.
 
-A module of its own: what a task can do takes LangChain to import, the lists in `catalog` take none.
+The module is separate from `catalog`, because it needs LangChain to find the tasks' capabilities.
 """
 
 from collections.abc import Mapping
@@ -16,20 +16,20 @@ from thoughtgraph.cli.custom import task_of
 from thoughtgraph.settings import CHOICES, Settings
 
 FITS = ("", "with --oracle", "in Python, with oracle=a function")
-"""How a method takes a task: as it is; told whether an answer is right by the task's exact check;
-or told by the caller."""
+"""Ways in which a method takes a task: as it is; with the task's exact check as an oracle; with an
+oracle that the caller passes."""
 
 
 def method(name: str, task: str | None) -> None:
-    """Prints what one method is and what it can be told, with the values published for a task."""
+    """Prints a method's description and its settings, with the defaults published for a task."""
     entry = registry.METHODS[name]
     if task is not None and fit(name, task) is None:
         admit(name, task_of(task), effective_settings(name, task_of(task)))
     published = {} if task is None else task_of(task).published(name)
     print(f"{entry.id}: {entry.summary}\n{entry.paper}\nrequests per problem: {entry.requests}")
     for how in FITS:
-        if taken := [key for key in registry.TASKS if fit(name, key) == how]:
-            print(f"tasks{how and f' ({how})'}: {', '.join(taken)}")
+        if fitting := [key for key in registry.TASKS if fit(name, key) == how]:
+            print(f"tasks{how and f' ({how})'}: {', '.join(fitting)}")
     print(f"defaults for {task}:\n" if task else "defaults; --task ID shows a task's own:\n")
     rows = [
         (field, default(info, published.get(field)), bounds(info), info.description or "")
@@ -40,19 +40,19 @@ def method(name: str, task: str | None) -> None:
 
 
 def _is_shared(item: tuple[str, FieldInfo]) -> bool:
-    """Sorts what every method has behind what this one has."""
+    """Returns whether every method has the setting: such settings are listed last."""
     return item[0] in Settings.model_fields
 
 
 def task(name: str) -> None:
-    """Prints what a task is, an example, and the methods that take it."""
+    """Prints a task's description, an example and the methods that take it."""
     entry = registry.TASKS[name]
     print(f"{entry.id}: {entry.summary}\nexample: {entry.example}\n")
     methods_for(name)
 
 
 def methods_for(task: str) -> None:
-    """Prints one line a method that takes a task."""
+    """Prints a row for each method that takes a task."""
     task_of(task)
     rows = [
         (entry.id, entry.summary, way)
@@ -64,17 +64,17 @@ def methods_for(task: str) -> None:
 
 
 def fit(method: str, task: str) -> str | None:
-    """Returns how a method takes a task with its published values, of `FITS`; None: it does not."""
-    known = task_of(task)
-    settings = effective_settings(method, known)
+    """Returns which of `FITS` lets a method take a task with its published values; else None."""
+    task_object = task_of(task)
+    settings = effective_settings(method, task_object)
     for how, oracle, exact in zip(FITS, (False, True, True), (False, True, False), strict=True):
-        if not missing_capabilities(method, known, settings, oracle=oracle, exact=exact):
+        if not missing_capabilities(method, task_object, settings, oracle=oracle, exact=exact):
             return how
     return None
 
 
 def default(info: FieldInfo, published: Any) -> str:
-    """Returns a setting's default as it would be written."""
+    """Returns a setting's default as a user would write it."""
     value = info.get_default(call_default_factory=True) if published is None else published
     if value is None:
         return "none"
@@ -82,7 +82,7 @@ def default(info: FieldInfo, published: Any) -> str:
 
 
 def bounds(info: FieldInfo) -> str:
-    """Returns which values a setting takes."""
+    """Returns the values that a setting takes, such as `whole number from 1`."""
     kinds = [kind for kind in _kinds(info.annotation) if kind]
     low = next((f"{m.ge}" for m in info.metadata if isinstance(m, annotated_types.Ge)), "")
     high = next((f"{m.le}" for m in info.metadata if isinstance(m, annotated_types.Le)), "")

@@ -1,4 +1,4 @@
-"""Turns whatever goes wrong into one line on standard error and an exit code."""
+"""Turns every exception into one line on standard error and an exit code."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from thoughtgraph.cli import text
 from thoughtgraph.errors import ThoughtgraphError, ToolsUnavailable
 
 NO_ANSWER = 1
-"""Exit code of a command that ran and found nothing, or was stopped."""
+"""Exit code of a command that ran without finding an answer, or was stopped."""
 FAILED = 2
 """Exit code of an error."""
 LONGEST_ERROR = 600
@@ -21,13 +21,13 @@ REPLACED = {
     "--pairs": "write --out DIR, which has pairs.csv",
     "'list'": "write `thoughtgraph data`",
 }
-"""What to write instead of what there was before."""
+"""Options and commands that no longer exist, each with advice on its replacement."""
 
 
 class Terminal(Console):
-    """Where a command prints; a reader that has gone is an error, not the end of the process.
+    """The console of a command; it raises an error when the reader of its output is gone.
 
-    Rich exits the process itself, which the tasks of a running search survive badly.
+    Rich would exit the process at once, in the middle of a running search.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -45,7 +45,7 @@ class Guard:
         self._debug = debug
 
     def __enter__(self) -> None:
-        """Guards what follows."""
+        """Needs no preparation."""
 
     def __exit__(
         self,
@@ -53,7 +53,7 @@ class Guard:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Ends the program if something went wrong."""
+        """Ends the program if there was an error."""
         if error is None or isinstance(error, SystemExit):
             return
         if isinstance(error, BrokenPipeError):
@@ -67,12 +67,12 @@ class Guard:
 
 
 def complain(error: str) -> None:
-    """Writes what went wrong as one line on standard error."""
+    """Writes an error as one line on standard error."""
     print(f"error: {text.short(error, LONGEST_ERROR)}", file=sys.stderr)
 
 
 def explain(error: BaseException) -> str:
-    """Returns what went wrong and what to do about it."""
+    """Returns an error in words, with advice on what to do."""
     if isinstance(error, ToolsUnavailable):
         return f"{error} (--set corpus=FILE)"
     if isinstance(error, ThoughtgraphError):
@@ -82,8 +82,8 @@ def explain(error: BaseException) -> str:
     if hasattr(error, "format_message"):
         return _misuse(error)
     if isinstance(error, OSError):
-        named = f"{error.filename!r}: " if error.filename else ""
-        return f"{named}{error.strerror or error}; check the path and its permissions"
+        path = f"{error.filename!r}: " if error.filename else ""
+        return f"{path}{error.strerror or error}; check the path and its permissions"
     return (
         f"unexpected {type(error).__name__}: {error}; this is a bug: run again with --debug and "
         "report the traceback"
@@ -91,9 +91,9 @@ def explain(error: BaseException) -> str:
 
 
 def _misuse(error: BaseException) -> str:
-    """Explains what the command line parser complains about."""
+    """Returns the complaint of the command line's parser, with advice on what to write."""
     complaint = getattr(error, "format_message")().rstrip(".")  # noqa: B009
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "thoughtgraph")
-    now = next((new for old, new in REPLACED.items() if old in complaint), "")
-    return f"{complaint}; {now or f'see `{command} --help`'}"
+    replacement = next((new for old, new in REPLACED.items() if old in complaint), "")
+    return f"{complaint}; {replacement or f'see `{command} --help`'}"

@@ -1,4 +1,4 @@
-"""What is written on the thoughts of a drawn tree: what tells them apart, and answers."""
+"""Labels for the thoughts of a drawn tree: words that tell siblings apart, and answers."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,46 +7,46 @@ from thoughtgraph.cli import text
 from thoughtgraph.tree import ROOT, Thought, Tree
 
 LEAST = 12
-"""Characters that siblings must share for them to be left out (ours): less is no gain."""
+"""Shortest shared beginning, in characters, that labels of siblings leave out (ours)."""
 LONGEST_LABEL = 2_000
-"""Characters of a thought that are looked at."""
+"""Characters of a thought that its label is made from."""
 BESIDE_REASON = 60
-"""Characters of a thought that stand beside what running it gave (ours)."""
+"""Characters of a thought that are shown beside its result or the reason for its refusal (ours)."""
 LONGEST_REASON = 200
 
 
 def labels(tree: Tree, keys: Iterable[str]) -> dict[str, str]:
-    """Returns what to write on thoughts, each on one line.
+    """Returns the labels of thoughts by id, each on one line.
 
-    Of what siblings write, the beginning that most of them share is left out, marked by an
-    ellipsis; but not of a plan's steps, which say nothing without their beginning. An output shows
-    the answer that was read from it first, and says so when there was none.
+    An ellipsis replaces a beginning that most siblings share, except in steps of a plan, which mean
+    nothing without it. The label of an output starts with the answer that was read from it, or with
+    `no answer`.
 
     Args:
         tree: The search tree.
-        keys: Ids of the thoughts to be shown; their siblings in the tree are compared with.
+        keys: Ids of the thoughts to label, which are compared with all their siblings in the tree.
     """
-    wanted = [key for key in keys if key != ROOT]
-    parents = {tree[key].get("parent") for key in wanted}
+    ids = [key for key in keys if key != ROOT]
+    parents = {tree[key].get("parent") for key in ids}
     families: dict[str | None, list[Thought]] = {parent: [] for parent in parents}
     for key, thought in tree.items():
         if key != ROOT and thought.get("parent") in families:
             families[thought.get("parent")].append(thought)
-    written = {
+    by_id = {
         thought["id"]: label
         for family in families.values()
-        for thought, label in zip(family, _told_apart(family), strict=True)
+        for thought, label in zip(family, _family_labels(family), strict=True)
     }
-    return {key: _with_answer(tree[key], written[key]) for key in wanted}
+    return {key: _with_answer(tree[key], by_id[key]) for key in ids}
 
 
 def refusal(thought: Thought) -> str:
-    """Returns why a thought was refused without a judgement; empty where it was not."""
+    """Returns why a thought was pruned before it had a value; empty for any other thought."""
     refused = thought.get("status") == "pruned" and "value" not in thought
     return text.short(thought.get("note", ""), LONGEST_REASON) if refused else ""
 
 
-def _told_apart(family: Sequence[Thought]) -> list[str]:
+def _family_labels(family: Sequence[Thought]) -> list[str]:
     words = [_words(thought) for thought in family]
     planned = any("steps" in thought.get("created_by", {}) for thought in family)
     return words if planned else distinct(words)
@@ -55,7 +55,7 @@ def _told_apart(family: Sequence[Thought]) -> list[str]:
 def distinct(texts: Sequence[str]) -> list[str]:
     """Returns texts without the beginning that most of them share, in whole words.
 
-    Equal texts count once, and a last word is always left.
+    Equal texts count once, and the last word of a text always stays.
     """
     rows = {text: text.split(" ") for text in texts}
     drop = dict.fromkeys(rows, 0)
@@ -85,8 +85,8 @@ def _with_answer(thought: Mapping[str, object], label: str) -> str:
     if thought.get("status") != "terminal" or "answer" not in thought:
         return label
     answer = thought["answer"]
-    shown = "no answer" if answer is None else text.short(text.flat(answer), LONGEST_LABEL)
+    words = "no answer" if answer is None else text.short(text.flat(answer), LONGEST_LABEL)
     # A text that hardly says more than the answer, such as `Answer: 7`, is not repeated.
-    more = len(label) - len(shown)
-    alone = answer is not None and more < max(2 * LEAST, len(shown))
-    return shown if alone else f"{shown} ← {label}"
+    more = len(label) - len(words)
+    alone = answer is not None and more < max(2 * LEAST, len(words))
+    return words if alone else f"{words} ← {label}"

@@ -1,7 +1,7 @@
-"""The options of `thoughtgraph solve`, and how a command gets its options.
+"""The options of `demo` and `solve`, and the decorator that registers a command.
 
-A command's options are the fields of a dataclass. Each is written once, with type, default and
-help.
+The options of a command are the fields of a dataclass. Each has its type, default and help in one
+place.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from thoughtgraph import registry
 from thoughtgraph.usage import Limits as SpentLimits
 
 Work = Callable[..., int | None]
-"""What a command does; the number is its exit code."""
+"""The function behind a command; it returns the exit code, None for 0."""
 
 Judge = Annotated[
     str,
@@ -66,7 +66,7 @@ DEBUG = Annotated[bool, typer.Option("--debug", help="Show a traceback when some
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions:
-    """The options of `demo`, as they were written; `solve` has them too."""
+    """The options of `demo`, as the user typed them; `solve` has them too."""
 
     model: Model = ""
     evaluator_model: Judge = ""
@@ -94,7 +94,7 @@ class DemoOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SolveOptions(DemoOptions):
-    """The options of `solve`, as they were written."""
+    """The options of `solve`, as the user typed them."""
 
     problem: Annotated[
         str | None,
@@ -123,12 +123,12 @@ class SolveOptions(DemoOptions):
             autocompletion=lambda: list(registry.METHODS),
             help="Search method; see `thoughtgraph methods`, with --task ID for those that take "
             "the task. Default: tot_bfs; adaptive for sql, tomt_os for scenes, react for hotpotqa "
-            "and fever, io for a task of your own that can only be asked.",
+            "and fever, io for a task of your own with only a question.",
         ),
     ] = None
     oracle: Oracle = False
     database: Annotated[
-        str, typer.Option(metavar="FILE", help="What task sql asks; short for --set database=FILE.")
+        str, typer.Option(metavar="FILE", help="Database for sql; short for --set database=FILE.")
     ] = ""
     resume: Annotated[
         str | None,
@@ -150,24 +150,24 @@ class SolveOptions(DemoOptions):
 
 
 def command(app: typer.Typer, name: str | None = None) -> Callable[[Work], Work]:
-    """Makes a command of a function: of its arguments, or of the dataclass it takes.
+    """Registers a function as a command, with its parameters or its dataclass's fields as options.
 
     Args:
-        app: What the command belongs to.
-        name: Its name; the function's when None.
+        app: The application or group that gets the command.
+        name: The name of the command; the function's when None.
     """
 
     def register(work: Work) -> Work:
-        own = [*signature(work).parameters.values()]
-        bundle: Any = own[0].annotation if own and is_dataclass(own[0].annotation) else None
+        args = [*signature(work).parameters.values()]
+        bundle: Any = args[0].annotation if args and is_dataclass(args[0].annotation) else None
 
         def run(debug: bool, **values: Any) -> None:
-            told = {key: value for key, value in values.items() if value is not None}
-            raise typer.Exit((work(bundle(**told)) if bundle else work(**values)) or 0)
+            options = {key: value for key, value in values.items() if value is not None}
+            raise typer.Exit((work(bundle(**options)) if bundle else work(**values)) or 0)
 
         debug = Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=DEBUG)
-        shown = [*(_parameters(bundle) if bundle else own), debug]
-        run.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+        all_parameters = [*(_parameters(bundle) if bundle else args), debug]
+        run.__signature__ = Signature(all_parameters)  # type: ignore[attr-defined]
         run.__name__, run.__doc__ = work.__name__, work.__doc__
         app.command(name)(run)
         return work
@@ -176,7 +176,7 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Work], Work]
 
 
 def _parameters(bundle: Any) -> Iterator[Parameter]:
-    """Yields the fields of a dataclass that are options; lists are empty where none is given."""
+    """Yields a parameter for each option of a dataclass; None stands for a default factory."""
     for each in fields(bundle):
         if get_origin(each.type) is Annotated:
             required = each.default is MISSING and each.default_factory is MISSING

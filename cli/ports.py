@@ -1,4 +1,4 @@
-"""Opens the models of a search; asks before it downloads one."""
+"""Opens the models of a search, and asks before it downloads one."""
 
 from importlib import import_module
 
@@ -10,7 +10,7 @@ from thoughtgraph.llm.port import ChatPort
 
 
 def open_port(specifier: str, console: Console) -> ChatPort:
-    """Returns the port of a model specifier; a download is announced and drawn on the console."""
+    """Returns the port of a model specifier; the console announces and shows a download."""
     kind, _, name = specifier.partition(":")
     if kind == "local":
         import_module("thoughtgraph.cli.catalog").confirm_download(name or "local", console)

@@ -1,4 +1,4 @@
-"""`thoughtgraph report`: result folders compared in tables."""
+"""`thoughtgraph report`: compares result folders in tables."""
 
 import asyncio
 import sys
@@ -21,15 +21,15 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.llm.endpoints import port_for
 
 TREES = "trees"
-"""Folder beside the page for the trees that it links."""
+"""Folder beside the report's page for the pages of trees that it links."""
 NOTHING_PUBLISHED = "nothing here is a line of a paper's table; run one with `bench --suite`\n"
 
 
 def report(options: ReportOptions) -> None:
-    """Prints the tables of result folders, and writes what is asked for."""
+    """Prints the tables of result folders, and writes the files that the options name."""
     rows = latest(_rows(options))
     if any("points" in row for row in rows.values()):
-        # Whole results beside summaries are read as such: else one setup would be two lines.
+        # If one row is a summary, all become summaries: otherwise one setup would be two lines.
         rows = {key: row if row.get("error") else summary(row) for key, row in rows.items()}
     chosen = by_fact(rows.values(), options.by) if options.by else rows.values()
     lines = entries(chosen)
@@ -39,27 +39,27 @@ def report(options: ReportOptions) -> None:
             "`thoughtgraph bench --out DIR` makes one"
         )
     published = f"\n{beside_published(lines) or NOTHING_PUBLISHED}" if options.paper else ""
-    # Results may be another's: what they are called does not act on a terminal.
-    made = tables.sections(lines, budgets=bool(options.out))
-    print(text.lines(tables.markdown(made) + published))
+    # Names may come from other people's results, so control characters are removed.
+    sections = tables.sections(lines, budgets=bool(options.out))
+    print(text.lines(tables.markdown(sections) + published))
     if failed := sum(bool(row.get("error")) for row in rows.values()):
         print(f"{failed} problems failed and are not counted; run the benchmark again for them")
     if options.summaries:
         _summarize(rows.values(), ResultFolder(options.summaries))
     if options.out:
-        _write(Path(expanduser(options.out)), lines, made, published)
+        _write(Path(expanduser(options.out)), lines, sections, published)
 
 
 def _rows(options: ReportOptions) -> Iterator[Row]:
     for folder in map(ResultFolder, options.folders):
         if options.judge:
-            asyncio.run(_judged(folder, options))
+            asyncio.run(_judge(folder, options))
             yield from with_judgements(folder.rows(), judgements(folder.path, options.judge))
         else:
             yield from folder.rows()
 
 
-async def _judged(folder: ResultFolder, options: ReportOptions) -> None:
+async def _judge(folder: ResultFolder, options: ReportOptions) -> None:
     def tell(done: int) -> None:
         print(f"{done} runs of {folder.path} are judged", file=sys.stderr)
 
@@ -71,9 +71,9 @@ async def _judged(folder: ResultFolder, options: ReportOptions) -> None:
 def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
     folder.open()
     try:
-        known = folder.finished()
+        finished = folder.finished()
         for row in rows:
-            if not row.get("error") and row["key"] not in known:
+            if not row.get("error") and row["key"] not in finished:
                 folder.append(summary(row))
     finally:
         folder.close()
@@ -81,32 +81,32 @@ def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
 
 
 def _write(
-    folder: Path, lines: Sequence[Entry], made: Sequence[tables.Section], published: str
+    folder: Path, lines: Sequence[Entry], sections: Sequence[tables.Section], published: str
 ) -> None:
     trees = _tree_pages(lines)
-    _make(folder / TREES if trees else folder)
+    _make_folder(folder / TREES if trees else folder)
     contents = {
-        "report.md": text.lines(tables.markdown(made) + published),
+        "report.md": text.lines(tables.markdown(sections) + published),
         "report.csv": tables.as_csv(lines),
-        "pairs.csv": tables.pairs_csv(made),
-        "report.html": page(made, TREES if trees else ""),
+        "pairs.csv": tables.pairs_csv(sections),
+        "report.html": page(sections, TREES if trees else ""),
     }
     for name, content in contents.items():
         results.write(str(folder / name), content)
     for name, row in trees.items():
         results.write(str(folder / TREES / name), tree_page([row]))
-    told = [str(folder / name) for name in contents]
-    told += [f"{text.count(len(trees), 'search tree')} in {folder / TREES}"] if trees else []
-    print("written:", ", ".join(told))
+    names = [str(folder / name) for name in contents]
+    names += [f"{text.count(len(trees), 'search tree')} in {folder / TREES}"] if trees else []
+    print("written:", ", ".join(names))
 
 
 def _tree_pages(lines: Sequence[Entry]) -> Mapping[str, view.CheckedResult]:
-    """Returns the runs whose trees the page links, by the names of their files."""
+    """Returns the results whose trees the page links, by the file names of their pages."""
     runs = {tree_file(row): row for entry in lines for row in linked(entry)}
     return {name: view.checked(f"run {row['key']}", view.whole(row)) for name, row in runs.items()}
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""From what was asked on the command line to what will be run, checked before anything is spent."""
+"""Turns the options of a command into the configuration of a run, before anything is spent."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,43 +20,43 @@ from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
 
 DEFAULT_TASK = "question"
 JUDGE = "evaluator_model"
-"""The setting that the command has as an option of a shorter name."""
+"""The setting whose option, `--judge`, has a shorter name."""
 REVIEW = "review"
-"""The setting that the command does not have: nobody is there to answer."""
+"""The setting that the command refuses, because it cannot ask a reviewer."""
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What will be run; all of it plain values, so that a stopped run can be found again."""
+    """The configuration of a run, in plain values, which are stored so that it can be resumed."""
 
     method: str
     task: str
-    """An id, or `FILE.py:NAME` with the file's whole path."""
+    """An id, or `FILE.py:NAME` with the file's absolute path."""
     problem: str
     model: str
     """Model specifier."""
     evaluator_model: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
-    """The settings that were given; all others have their defaults."""
+    """The settings that the user chose; all others have their defaults."""
     oracle: bool = False
     """Whether the task's exact check tells the method if an answer is right."""
     gold: str | None = None
-    """A right answer, where the question is the command's own; the search never sees it."""
+    """A right answer to the demonstration's question, which the search never sees; else None."""
     json_file: str = ""
-    """Where the result goes as JSON; empty: nowhere."""
+    """File for the result as JSON; `-`: standard output; empty: none."""
     html_file: str = ""
-    """Where the page of the tree goes; empty: nowhere."""
+    """File for the page of the tree; empty: none."""
     before: dict[str, float] = field(default_factory=dict)
-    """What of the usage an earlier try spent that cannot be asked for again: seconds and retries.
-    Empty: there was none, the run was never begun anew."""
+    """Seconds and retries from before a restart, which stored answers do not spend again. Empty:
+    the run was never restarted."""
 
     @property
     def task_id(self) -> str:
-        """The task's id, which a file's name is not."""
+        """The task's id, also if `task` names a file."""
         return task_of(self.task).id
 
     def resolved(self) -> dict[str, Any]:
-        """Returns the values of all settings."""
+        """Returns the values of all settings, defaults included."""
         return effective_settings(self.method, task_of(self.task), self.settings)
 
 
@@ -67,70 +67,70 @@ def configure(options: SolveOptions) -> RunConfig:
     task = task_of(name)
     problem = task.read(_problem(options, name))
     method = options.method or default_method(task)
-    return _configured(options, RunConfig(method, name, problem, "", oracle=options.oracle))
+    return _complete(options, RunConfig(method, name, problem, "", oracle=options.oracle))
 
 
 def demonstrated(options: DemoOptions) -> RunConfig:
-    """Returns the configuration of a new run of the demonstration."""
+    """Returns the configuration of a new demonstration."""
     check_files(options.json_file, options.html_file)
-    begun = RunConfig(
+    base = RunConfig(
         demo.METHOD, demo.TASK, demo.QUESTION, "", settings=dict(demo.SETTINGS), gold=demo.GOLD
     )
-    return _configured(options, begun)
+    return _complete(options, base)
 
 
-def _configured(options: DemoOptions, begun: RunConfig) -> RunConfig:
-    """Returns a configuration with the models, settings and files of the options."""
+def _complete(options: DemoOptions, base: RunConfig) -> RunConfig:
+    """Adds the models, settings and files of the options to a configuration, and checks it."""
     settings = {**given_settings(options.settings), **limit_settings(options.limits)}
     specifier = options.model or default_specifier()
     for each in filter(None, (specifier, options.evaluator_model)):
         check_specifier(each)
     config = replace(
-        begun,
+        base,
         model=specifier,
         evaluator_model=options.evaluator_model,
-        settings={**begun.settings, **settings},
-        json_file=_placed(options.json_file),
-        html_file=_placed(options.html_file),
+        settings={**base.settings, **settings},
+        json_file=_absolute(options.json_file),
+        html_file=_absolute(options.html_file),
     )
     admit(config.method, task_of(config.task), config.resolved(), oracle=config.oracle)
     return config
 
 
 def with_database(options: SolveOptions) -> SolveOptions:
-    """Returns options whose database is a setting, with the whole path of a file."""
-    place = options.database
-    if not place:
+    """Returns options with `--database` as a setting; a file has its absolute path."""
+    location = options.database
+    if not location:
         return options
-    chosen = f"database={place if '://' in place else _placed(place)}"
-    return replace(options, settings=[*options.settings, chosen])
+    setting = f"database={location if '://' in location else _absolute(location)}"
+    return replace(options, settings=[*options.settings, setting])
 
 
 def check_resume(options: SolveOptions) -> None:
-    """Refuses options that a resumed run does not take: it keeps its own."""
-    taken: Mapping[str, Any] = {
+    """Refuses options that a resumed run cannot change."""
+    fixed: Mapping[str, Any] = {
         "PROBLEM": options.problem,
         "--task": options.task,
         "--method": options.method,
         "--set": options.settings,
         "--oracle": options.oracle,
     }
-    if extra := [name for name, value in taken.items() if value]:
+    if extra := [name for name, value in fixed.items() if value]:
         raise InputError(
-            f"a resumed run keeps what it was given, limits apart; leave out {', '.join(extra)}, "
+            f"a resumed run keeps its problem, method and settings; leave out {', '.join(extra)}, "
             "or start anew without --resume"
         )
 
 
 def resumed(config: RunConfig, options: SolveOptions) -> RunConfig:
-    """Returns the configuration of a run that goes on: with other limits, models and files."""
+    """Returns a configuration with the limits, models and files of a resumed run's options."""
     changed = replace(
         config,
         settings={**config.settings, **limit_settings(options.limits)},
         model=options.model or config.model,
         evaluator_model=options.evaluator_model or config.evaluator_model,
-        json_file=_placed(options.json_file) or config.json_file,
-        html_file=_placed(options.html_file) or config.html_file,
+        json_file=_absolute(options.json_file) or config.json_file,
+        html_file=_absolute(options.html_file) or config.html_file,
     )
     changed.resolved()
     check_files(changed.json_file, changed.html_file)
@@ -146,8 +146,8 @@ def check_files(json_file: str, html_file: str) -> None:
             results.check_writable(path)
 
 
-def _placed(path: str) -> str:
-    """Returns where a file will be, wherever the run is resumed."""
+def _absolute(path: str) -> str:
+    """Returns a file's absolute path, as the run may be resumed from another folder."""
     return str(Path(expanduser(path)).absolute()) if path not in ("", "-") else path
 
 
@@ -156,11 +156,11 @@ def _problem(options: SolveOptions, task: str) -> str:
         return _standard_input()
     if options.problem is not None:
         return written_text(options.problem)
-    known = registry.TASKS.get(task)
-    form = f"write one such as {known.example!r}" if known else "write one behind the options"
+    entry = registry.TASKS.get(task)
+    advice = f"write one such as {entry.example!r}" if entry else "write one behind the options"
     if options.task is None:
-        form += ", or see `thoughtgraph demo`"
-    raise InputError(f"no problem given for task {task!r}; {form}")
+        advice += ", or see `thoughtgraph demo`"
+    raise InputError(f"no problem given for task {task!r}; {advice}")
 
 
 def _standard_input() -> str:
@@ -171,39 +171,39 @@ def _standard_input() -> str:
 
 
 def given_settings(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
-    """Returns the settings that are written as for `--set`."""
+    """Parses settings in the form of `--set`, and refuses those with an option of their own."""
     settings = assignments(pairs, option)
     for name in CHOICES:
         if name in settings:
-            used = "judge" if name == JUDGE else name
-            raise InputError(f"{name!r} is no setting here; use --{used} {settings[name]}")
+            flag = "judge" if name == JUDGE else name
+            raise InputError(f"{name!r} is no setting here; use --{flag} {settings[name]}")
     for name in settings:
         if option == "--set" and name.startswith(LIMIT_PREFIX):
             limit = f"{name.removeprefix(LIMIT_PREFIX)}={settings[name]}"
             raise InputError(f"{name!r} is a limit; use --limit {limit}")
     if settings.get(REVIEW, "off") != "off":
-        raise InputError(f"nobody is asked here; leave {REVIEW!r} to Studio and to Python")
+        raise InputError(f"the command asks no reviewer; use {REVIEW!r} in Studio or in Python")
     return settings
 
 
 def values_to_try(pairs: Sequence[str]) -> dict[str, list[Any]]:
-    """Returns the values of each setting that is written as for `--sweep`: `name=a,b,c`."""
-    tried: dict[str, list[Any]] = {}
-    for written in pairs:
-        name, values = assignment(written, "--sweep")
+    """Parses the values of `--sweep`, `name=a,b,c`; returns the values to try for each setting."""
+    values_of: dict[str, list[Any]] = {}
+    for pair in pairs:
+        name, values = assignment(pair, "--sweep")
         settings = [f"{name}={value}" for value in values.split(",")]
-        tried[name] = [given_settings([each], "--sweep")[name] for each in settings]
-    return tried
+        values_of[name] = [given_settings([each], "--sweep")[name] for each in settings]
+    return values_of
 
 
 def limit_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """Returns the settings of limits that are written as for `--limit`."""
+    """Parses the values of `--limit`; returns them as settings."""
     size = len(LIMIT_PREFIX)
-    known = [name[size:] for name in Settings.model_fields if name.startswith(LIMIT_PREFIX)]
+    limits = [name[size:] for name in Settings.model_fields if name.startswith(LIMIT_PREFIX)]
     chosen: dict[str, Any] = {}
     for name, value in assignments(pairs, "--limit").items():
-        if name not in known:
-            raise UnknownName("limit", name, known)
+        if name not in limits:
+            raise UnknownName("limit", name, limits)
         chosen[LIMIT_PREFIX + name] = None if value == "none" else value
-    resolve_settings(Settings, {}, chosen)  # refuses what is no number, for all methods alike
+    resolve_settings(Settings, {}, chosen)  # refuses values that are not numbers
     return chosen

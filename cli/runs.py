@@ -1,7 +1,7 @@
-"""`thoughtgraph runs`: what was run, and what can be resumed.
+"""`thoughtgraph runs`: the records of finished and stopped runs.
 
-Each run has a folder of its own: what it is about and its result; until it is finished, LangGraph's
-checkpoints as well, and what it was answered.
+Each run has its own folder with its record and its result. Until the run is finished, the folder
+also holds LangGraph's checkpoints and the answers of the models.
 """
 
 import json
@@ -29,42 +29,42 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.llm.store import forget
 
 LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
-"""Letters and digits that are not taken for one another."""
+"""Characters of a run's id; no two of them look alike."""
 _LISTED = 5
 LAST = "last"
-"""Names the latest run."""
+"""The name that stands for the latest run."""
 KILLED = "was stopped or killed, or is running"
 FINISHED = "finished"
 ALL = "all"
 RESULT = "result.json"
 MOST_FINISHED = 20
-"""How many finished runs are kept, the latest (ours)."""
+"""Number of finished runs to keep, the latest ones (ours)."""
 LONGEST_SHOWN = 60
-"""Letters of a problem that are shown."""
+"""Characters of a problem that the list shows."""
 
 
 @dataclass(frozen=True)
 class KeptRun:
-    """What is kept of a run."""
+    """The record of a run."""
 
     run: str
     config: RunConfig
     begun: str
-    """When, in UTC."""
+    """Time at which the run began, in UTC."""
     why: str = KILLED
-    """Why it stopped; `FINISHED`: it did not."""
+    """Why the run is not finished, in words; `FINISHED` if it is."""
     limit: str = ""
-    """The limit that has to be raised; empty: none."""
+    """The limit that must be raised to resume; empty: none."""
     format: Literal[7] = 7
-    """Version of what a stopped run leaves. Since 7 each has a folder."""
+    """Version of the files of a stopped run. Since 7, each run has a folder."""
 
 
 class Runs:
     """The runs of this user, in `$THOUGHTGRAPH_DATA`, else in the user's data folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        named = os.environ.get("THOUGHTGRAPH_DATA")
-        default = Path(expanduser(named)) if named else platformdirs.user_data_path("thoughtgraph")
+        path = os.environ.get("THOUGHTGRAPH_DATA")
+        default = Path(expanduser(path)) if path else platformdirs.user_data_path("thoughtgraph")
         self.path = (folder or default) / "runs"
         with self._usable():
             self.path.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ class Runs:
 
     @contextmanager
     def held(self, run: str) -> Iterator[None]:
-        """Keeps every other process from searching a run: it would pay twice for two answers."""
+        """Locks a run against other processes, which would pay for the same answers again."""
         if run not in self._names():
             stopped = ", ".join(each.run for each in self.waiting()[:_LISTED])
             hint = f"stopped runs: {stopped}" if stopped else "no run was stopped here"
@@ -109,12 +109,12 @@ class Runs:
         try:
             yield
         finally:
-            # While it is held: nobody else can have come to hold it.
+            # Deleted before its release: no other process can hold the lock yet.
             Path(lock.lock_file).unlink(missing_ok=True)
             lock.release()
 
     def find(self, named: str) -> str:
-        """Returns a run's id: the name itself, or for `last` the latest that can be resumed."""
+        """Returns a run's id: the name itself, or for `last` the latest run that can be resumed."""
         if named != LAST:
             return named
         if waiting := self.waiting():
@@ -123,19 +123,19 @@ class Runs:
 
     def all(self) -> list[KeptRun]:
         """Returns all runs, the latest first."""
-        known = [each for run in self._names() if (each := self._read(run))]
-        return sorted(known, key=lambda each: each.begun, reverse=True)
+        records = [each for run in self._names() if (each := self._read(run))]
+        return sorted(records, key=lambda each: each.begun, reverse=True)
 
     def waiting(self) -> list[KeptRun]:
         """Returns the runs that can be resumed, the latest first."""
         return [each for each in self.all() if each.why != FINISHED]
 
     def keep(self, run: str, result: str) -> None:
-        """Keeps the result of a run, as JSON."""
+        """Writes the result of a run, as JSON, into its folder."""
         results.write(str(self.path / run / RESULT), result)
 
     def result(self, named: str) -> Path | None:
-        """Returns the file of a run's result, for `last` the latest's; None if it is no run."""
+        """Returns a run's result file, or the latest one for `last`; None if no run is so named."""
         runs = [each.run for each in self.all() if named in (LAST, each.run)]
         files = (self.path / run / RESULT for run in runs)
         if result := next((file for file in files if file.is_file()), None):
@@ -145,7 +145,7 @@ class Runs:
         return None
 
     def finish(self, run: str) -> None:
-        """Drops what a finished run is resumed by, and the oldest runs beyond `MOST_FINISHED`."""
+        """Marks a run as finished; deletes its checkpoints and answers, and the oldest runs."""
         self.update(run, why=FINISHED, limit="")
         for file in (self.checkpoints(run), self.answers(run)):
             forget(file)
@@ -154,37 +154,37 @@ class Runs:
             self.drop(old)
 
     def update(self, run: str, **changes: Any) -> None:
-        """Replaces some of what is kept of a run, such as why it stopped."""
-        if kept := self._read(run):
-            self._write(replace(kept, **changes))
+        """Replaces fields of a run's record, such as why it stopped."""
+        if record := self._read(run):
+            self._write(replace(record, **changes))
 
     def checkpoints(self, run: str) -> Path:
         """Returns the file of a run's checkpoints."""
         return self.path / run / "checkpoints.sqlite"
 
     def answers(self, run: str) -> Path:
-        """Returns the file of what a run has been answered."""
+        """Returns the file of the answers that a run has paid for."""
         return self.path / run / "answers.sqlite"
 
     def config(self, run: str, *, raised: bool = False) -> RunConfig:
-        """Returns what a stopped run was about; one that a limit ended must have it raised."""
-        kept = self._read(run)
-        if kept is None:
+        """Returns a stopped run's configuration; if a limit ended it, limits must be `raised`."""
+        record = self._read(run)
+        if record is None:
             raise InputError(
-                f"what is kept of run {run!r} is damaged, or another version's; drop it with "
+                f"the record of run {run!r} is damaged or of another version; delete it with "
                 f"`thoughtgraph runs rm {run}`"
             )
-        if kept.why == FINISHED:
+        if record.why == FINISHED:
             raise InputError(f"run {run!r} is finished; see it with `thoughtgraph view {run}`")
-        if kept.limit and not raised:
+        if record.limit and not raised:
             raise InputError(
-                f"run {run!r} was ended by its limit on {kept.limit}; give it a higher one: "
-                f"thoughtgraph solve --resume {run} --limit {kept.limit}=…"
+                f"run {run!r} was ended by its limit on {record.limit}; give it a higher one: "
+                f"thoughtgraph solve --resume {run} --limit {record.limit}=…"
             )
-        return kept.config
+        return record.config
 
     def drop(self, run: str) -> None:
-        """Deletes what is kept of a run that nobody wants."""
+        """Deletes a run's folder."""
         with self._usable():
             shutil.rmtree(self.path / run)
 
@@ -193,18 +193,18 @@ class Runs:
             return [each.name for each in self.path.iterdir() if each.is_dir()]
 
     def _read(self, run: str) -> KeptRun | None:
-        """Returns what is kept of a run; None where it is damaged or another version's."""
+        """Returns a run's record; None if it is missing, damaged or of another version."""
         try:
-            kept = json.loads((self.path / run / "run.json").read_bytes())
-            return _adapter().validate_python(kept)
+            record = json.loads((self.path / run / "run.json").read_bytes())
+            return _adapter().validate_python(record)
         except (OSError, ValueError, RecursionError):
             return None
 
-    def _write(self, kept: KeptRun) -> None:
-        """Writes what is kept of a run: all of it, or nothing if the process is killed."""
-        file = self.path / kept.run / "run.json"
+    def _write(self, record: KeptRun) -> None:
+        """Writes a run's record atomically: if the process is killed, the old record stays."""
+        file = self.path / record.run / "run.json"
         with self._usable():
-            file.with_suffix(".new").write_text(json.dumps(asdict(kept)), encoding="utf-8")
+            file.with_suffix(".new").write_text(json.dumps(asdict(record)), encoding="utf-8")
             file.with_suffix(".new").replace(file)
 
 
@@ -215,27 +215,27 @@ def _adapter() -> TypeAdapter[KeptRun]:
 
 def list_runs() -> None:
     """Lists the runs, the latest first, each with the command that shows or resumes it."""
-    kept = Runs().all()
-    if not kept:
+    records = Runs().all()
+    if not records:
         print("there are no runs yet; `thoughtgraph demo` makes one")
-    for run in kept:
+    for run in records:
         begun, config = run.begun.replace("T", " ")[:19], run.config
         problem = text.short(text.headline(config.problem), LONGEST_SHOWN)
         print(f"{run.run}  {begun}  {config.method} on {config.task}: {problem}")
-        done = run.why == FINISHED
-        told = f"thoughtgraph view {run.run}" if done else resume_hint(run.run, run.limit)
-        print(f"    {run.why}; {told}")
+        finished = run.why == FINISHED
+        command = f"thoughtgraph view {run.run}" if finished else resume_hint(run.run, run.limit)
+        print(f"    {run.why}; {command}")
 
 
 def remove(named: str) -> None:
-    """Deletes a run, or for `all` every run but those that were killed.
+    """Deletes a run, or for `all` every run but killed ones.
 
-    A run that was killed may be running still, so it is deleted by its id alone.
+    A run that looks killed may still be running, so only its own id deletes it.
     """
     runs = Runs()
-    gone = [each.run for each in runs.all() if each.why != KILLED]
-    gone = gone if named == ALL else [runs.find(named)]
-    for run in gone:
+    ids = [each.run for each in runs.all() if each.why != KILLED]
+    ids = ids if named == ALL else [runs.find(named)]
+    for run in ids:
         with runs.held(run):
             runs.drop(run)
-    print(f"deleted {', '.join(gone)}" if gone else "there is no run that has ended")
+    print(f"deleted {', '.join(ids)}" if ids else "there is no run that has ended")

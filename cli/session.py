@@ -1,4 +1,4 @@
-"""One search, from its start or from where it was stopped, shown while it runs."""
+"""Runs one search, from its start or from a checkpoint, and shows it on a screen."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.usage import Limits, reached_limit
 
 AGAIN = ("seconds", "retries")
-"""Usage that a rerun from stored answers does not spend again."""
+"""Usage that a rerun from stored answers does not spend again: it is carried over."""
 GRACE = 5.0
 """Seconds that a stopped search waits for the running superstep to end (ours)."""
 
@@ -38,11 +38,11 @@ class Ended:
     """How a search ended."""
 
     state: dict[str, Any]
-    """The last state, with what was answered after the last checkpoint."""
+    """The last state, with answers that came after the last checkpoint."""
     finished: bool
     """False when the search was stopped by the user."""
     unused: UnusedAnswers | None = None
-    """What was paid for under lower limits and not used; None where the run did not begin anew."""
+    """Answers paid for under lower limits and not used; None unless the run was restarted."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class Session:
 
     Args:
         run: The run's id: the thread of its checkpoints.
-        config: What is run.
+        config: The run's configuration.
         models: The generating model and, where it is another one, the judging model.
-        runs: Where checkpoints are kept.
-        paid: What the run has paid for.
+        runs: The folder of runs, which holds the checkpoints.
+        paid: The answers that the run has paid for.
         screen: Where the search is shown.
-        news: What is told before it begins.
-        raised: The limits it is given anew, by setting; empty: none, it goes on where it stopped.
+        news: Events to show before the search begins.
+        raised: New limits of a resumed run, by setting; with any, it restarts from `paid`.
     """
 
     run: str
@@ -72,8 +72,8 @@ class Session:
     async def search(self) -> Ended:
         """Searches until the end or until the task is cancelled, which Ctrl-C does.
 
-        Requests in flight then have `GRACE` seconds to be answered: they are paid for. What was
-        answered is in the checkpoints before this returns; the rest is sent again by a resumed run.
+        After a cancellation, requests in flight have `GRACE` seconds to finish, as they are paid
+        for. Their answers are in the checkpoints at the end; a resumed run sends the rest again.
         """
         model, *judge = self.models
         async with sqlite_saver(self.runs.checkpoints(self.run)) as saver:
@@ -86,66 +86,66 @@ class Session:
                 checkpointer=saver,
             )
             thread: RunnableConfig = {"configurable": {"thread_id": self.run}}
-            before = await self._dropped(graph, saver, thread)
+            before = await self._restart(graph, saver, thread)
             if not before:
                 thread = await _before_failure(graph, thread)
             live = LiveState((await graph.aget_state(thread)).values)
             self.screen.open(live)
             self.screen.tell(self.news)
-            follows = follow(self.models, partial(setattr, live, "slots"))
-            shows = [asyncio.create_task(each) for each in (_draw(self.screen), follows)]
+            progress = follow(self.models, partial(setattr, live, "slots"))
+            displays = [asyncio.create_task(each) for each in (_draw(self.screen), progress)]
             control = RunControl()
-            search = asyncio.create_task(self._follow(graph, thread, live, control, before))
+            search = asyncio.create_task(self._stream(graph, thread, live, control, before))
             try:
-                finished = await self._stopping(search, control)
+                finished = await self._wait_or_stop(search, control)
             finally:
-                for each in shows:
+                for each in displays:
                     await _end(each)
                 self.screen.close()
         unused = self.paid.unused() if before and finished else None
         return Ended(live.state, finished, unused)
 
-    async def _dropped(
+    async def _restart(
         self, graph: Graph, saver: AsyncSqliteSaver, thread: RunnableConfig
     ) -> dict[str, float]:
-        """Drops what the run did under lower limits; it begins anew, and `paid` knows its answers.
+        """Deletes the checkpoints of a run with raised limits: it restarts from the paid answers.
 
         Returns:
-            What of its usage cannot be asked for again; nothing when it goes on where it stopped.
+            The usage to carry over (`AGAIN`); empty if the run resumes where it stopped.
         """
         if not self.raised and not self.config.before:
             return {}
-        used = (await graph.aget_state(thread)).values.get("spent", {})
+        spent = (await graph.aget_state(thread)).values.get("spent", {})
         for setting, allowed in self.raised.items():
             name = setting.removeprefix(LIMIT_PREFIX)
-            if reached_limit(cast("Limits", {name: allowed}), used):
+            if reached_limit(cast("Limits", {name: allowed}), spent):
                 raise InputError(
                     f"run {self.run!r} has spent {allowed} {name} or more already; give it a "
                     f"higher limit on {name}"
                 )
-        before = {name: max(used.get(name, 0), self.config.before.get(name, 0)) for name in AGAIN}
+        before = {name: max(spent.get(name, 0), self.config.before.get(name, 0)) for name in AGAIN}
         config = replace(self.config, before=before)
         self.runs.update(self.run, config=config, why=KILLED, limit="")
         await saver.adelete_thread(self.run)
         self.paid.prompts.clear()
         return before
 
-    async def _stopping(self, search: asyncio.Task[None], control: RunControl) -> bool:
-        """Awaits the search's end, or stops it when this task is cancelled."""
+    async def _wait_or_stop(self, search: asyncio.Task[None], control: RunControl) -> bool:
+        """Waits for the search, or stops it if this task is cancelled; returns whether it ended."""
         try:
             await asyncio.shield(search)
         except asyncio.CancelledError:
-            _carry_on()
+            _uncancel()
             control.request_drain("stopped by the user")
-            waits = f"waiting up to {GRACE:.0f} s for pending answers"
-            self.screen.tell([Event("stop", waits)])
+            notice = f"waiting up to {GRACE:.0f} s for pending answers"
+            self.screen.tell([Event("stop", notice)])
             await asyncio.wait({search}, timeout=GRACE)
         if search.done() and not search.cancelled() and search.exception() is None:
             return True
         await _end(search)
         return False
 
-    async def _follow(
+    async def _stream(
         self,
         graph: Graph,
         thread: RunnableConfig,
@@ -171,15 +171,15 @@ class Session:
             start = None
         async for mode, data in stream(start):
             events = live.apply(mode, data)
-            if not before or self.paid.asked_anew:  # the rest was told before
+            if not before or self.paid.asked_anew:  # reused answers were shown before
                 self.screen.tell(events)
 
 
 async def _before_failure(graph: Graph, thread: RunnableConfig) -> RunnableConfig:
-    """Returns where a run goes on: before the step in which its model failed, if it ended so.
+    """Returns where a run resumes: before the superstep in which its model failed, if one did.
 
-    LangGraph repeats that step on a branch of its own. What came beside the failed requests is not
-    asked again: `paid` knows it, and it counts as when it was asked.
+    LangGraph repeats that superstep on a new branch of checkpoints. Its successful requests are not
+    sent again: `paid` has their answers, which count at their original cost.
     """
     if (await graph.aget_state(thread)).values.get("stop_reason") == "error":
         async for past in graph.aget_state_history(thread):
@@ -199,8 +199,8 @@ async def _draw(screen: Screen) -> None:
         await asyncio.sleep(screen.refresh())
 
 
-def _carry_on() -> None:
-    """Lets the cancelled task finish its work."""
+def _uncancel() -> None:
+    """Withdraws the cancellation of the current task, so that it can finish its work."""
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()

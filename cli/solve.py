@@ -1,4 +1,4 @@
-"""`thoughtgraph solve`: one problem, from its models to the answer."""
+"""`thoughtgraph solve`: searches one problem, and writes and prints the result."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,30 +25,30 @@ from thoughtgraph.tree import ROOT, root
 
 
 def begin(options: DemoOptions, config: RunConfig) -> int:
-    """Solves one problem and shows how; returns the exit code: 0 with an answer, 1 without one."""
+    """Solves one problem in a new run; returns the exit code: 0 with an answer, 1 without one."""
     return _solve(options, config, Runs(), "")
 
 
 def resume(options: SolveOptions) -> int:
-    """Goes on with a run; returns the exit code, as `begin` does."""
+    """Resumes a run; returns the exit code, as `begin` does."""
     check_resume(options)
     runs = Runs()
     run = runs.find(options.resume or "")
-    # Before it is read what there is to go on with: another process may finish it.
+    # Locked before its record is read, as another process may be about to finish the run.
     with runs.held(run):
         config = resumed(runs.config(run, raised=bool(options.limits)), options)
         return _solve(options, config, runs, run)
 
 
-def _solve(options: DemoOptions, config: RunConfig, runs: Runs, again: str) -> int:
-    """Solves one problem, as a new run or, where one is named, again as that."""
+def _solve(options: DemoOptions, config: RunConfig, runs: Runs, old_run: str) -> int:
+    """Solves one problem in a new run, or resumes the run that `old_run` names."""
     console = Terminal(quiet=options.quiet, stderr=config.json_file == "-")
     names = filter(None, (config.model, config.evaluator_model))
     models = [open_port(name, console) for name in names]
     prices = prices_of(models, config.settings.get("prices", {}))
     if config.settings.get("limit_dollars") is not None:
         check_limit(prices)
-    run = again or runs.add(config)
+    run = old_run or runs.add(config)
     introduce(console, config, runs.path.with_name("pictures"), run)
     title = f"run {run}: {config.method} on {config.task_id} with {config.model}"
     session = Session(
@@ -59,13 +59,13 @@ def _solve(options: DemoOptions, config: RunConfig, runs: Runs, again: str) -> i
         PaidAnswers(runs.answers(run)),
         screen_for(console, title),
         uncounted(prices),
-        limit_settings(options.limits) if again else {},
+        limit_settings(options.limits) if old_run else {},
     )
-    with nullcontext() if again else runs.held(run):
-        return _finish(session, _searched(session, console, again), console)
+    with nullcontext() if old_run else runs.held(run):
+        return _finish(session, _run_search(session, console, old_run), console)
 
 
-def _searched(session: Session, console: Console, again: str) -> Ended:
+def _run_search(session: Session, console: Console, old_run: str) -> Ended:
     try:
         with session.paid.in_use():
             return asyncio.run(session.search())
@@ -73,8 +73,8 @@ def _searched(session: Session, console: Console, again: str) -> Ended:
         console.print(resume_hint(session.run))
         raise
     except (InputError, ToolsUnavailable):
-        # Nothing was spent: there is nothing to go on with.
-        if not again:
+        # Nothing was spent, so there is nothing to resume.
+        if not old_run:
             session.runs.drop(session.run)
         raise
 
@@ -82,17 +82,17 @@ def _searched(session: Session, console: Console, again: str) -> Ended:
 def _finish(session: Session, ended: Ended, console: Console) -> int:
     """Writes and shows the result of a search; returns the exit code."""
     run, config, runs = session.run, session.config, session.runs
-    done = _is_done(runs, run, ended)
+    finished = _is_done(runs, run, ended)
     result = results.stored(_out(session, ended))
     try:
         runs.keep(run, results.as_json(result))
-        written = _write(result, config.json_file, config.html_file)
+        files = _write(result, config.json_file, config.html_file)
     except InputError:
-        console.print(resume_hint(run))  # what was answered is kept until the result is written
+        console.print(resume_hint(run))  # the answers are kept until the result is written
         raise
-    if done:
+    if finished:
         runs.finish(run)
-    show(console, Summary(config, result, written, run))
+    show(console, Summary(config, result, files, run))
     if config.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
         console.print("try next:", *demo.next_steps(), sep="\n  ", markup=False)
     if console.quiet and config.json_file != "-" and result["answer"] is not None:
@@ -103,7 +103,7 @@ def _finish(session: Session, ended: Ended, console: Console) -> int:
 
 
 def _is_done(runs: Runs, run: str, ended: Ended) -> bool:
-    """Returns whether there is nothing to go on with; notes why, where there is."""
+    """Returns whether a run is finished; else records why, or drops it if nothing was spent."""
     if not ended.finished:
         return False
     if limit := limit_of(ended.state):
@@ -120,17 +120,17 @@ def _is_done(runs: Runs, run: str, ended: Ended) -> bool:
 
 
 def _out(session: Session, ended: Ended) -> dict[str, Any]:
-    """Returns what the graph returned, or would have if it had not been stopped before its end."""
+    """Returns the graph's output; for a stopped search, the same keys from its last state."""
     config, state = session.config, ended.state
     settings = state.get("settings") or config.resolved()
     judge = config.evaluator_model
-    named = {"task": config.task_id, "model": config.model, "evaluator_model": judge}
+    names = {"task": config.task_id, "model": config.model, "evaluator_model": judge}
     return {
         "method": config.method,
         "problem": config.problem,
         "oracle": config.oracle,
         **state,
-        "settings": {**settings, **named},
+        "settings": {**settings, **names},
         "tree": state.get("thoughts") or {ROOT: root()},
         "usage": state.get("usage" if ended.finished else "spent", {}),
         "stop_reason": state.get("stop_reason", "") if ended.finished else INTERRUPTED,

@@ -1,4 +1,4 @@
-"""The first and the last lines of `solve`: the question, and what came of it at what cost."""
+"""The first and last lines that `solve` prints: the question, then the result and its cost."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from thoughtgraph.usage import Usage
 
 
 def introduce(console: Console, config: RunConfig, folder: Path, run: str) -> None:
-    """Prints the question of the demonstration, or of a problem whose picture it writes."""
+    """Prints the demonstration's question, or writes a problem's picture and prints its place."""
     if config.gold is not None:
         show_facts(console, [Fact("question", config.problem), Fact("tables", "\n".join(tables()))])
     picture = extras(task_of(config.task)).picture
@@ -45,7 +45,7 @@ def introduce(console: Console, config: RunConfig, folder: Path, run: str) -> No
 
 
 def uncounted(prices: Prices) -> list[Event]:
-    """Returns the news that the limit on dollars is off, where the price of a model is unknown."""
+    """Returns an event that dollars are not counted, if the price of a model is unknown."""
     if not (names := unpriced(prices)):
         return []
     why = (
@@ -65,12 +65,12 @@ class Fact(NamedTuple):
     label: str
     words: str
     style: str = ""
-    """How a terminal shows it: by what it says, never by how a model worded it."""
+    """Style in a terminal; it depends on the kind of fact, never on the words of a model."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What there is to tell about a search that has ended."""
+    """The data for the last lines about a search that has ended."""
 
     config: RunConfig
     result: Mapping[str, Any]
@@ -80,12 +80,12 @@ class Summary:
 
 
 def show(console: Console, summary: Summary) -> None:
-    """Prints the outcome, one labelled line a fact."""
+    """Prints the outcome of a search, with a labelled line for each fact."""
     show_facts(console, _facts(summary))
 
 
 def show_facts(console: Console, facts: Iterable[Fact]) -> None:
-    """Prints facts, the lines of each below one another."""
+    """Prints facts; further lines of a fact are indented below its first."""
     for label, words, style in facts:
         head = (f"{label + ':':<{LABEL}}", "dim")
         indented = words.replace("\n", "\n" + " " * LABEL)
@@ -108,7 +108,7 @@ def _facts(summary: Summary) -> Iterator[Fact]:
 
 
 def _answer(summary: Summary) -> Iterator[Fact]:
-    """Yields the answer and whether it is right, as far as anybody can tell."""
+    """Yields the answer, the result of running it, and every verdict on it."""
     answer = summary.result["answer"]
     if answer is None:
         yield Fact("answer", "none", "red")
@@ -129,20 +129,20 @@ def _answer(summary: Summary) -> Iterator[Fact]:
 
 
 def _rightness(right: bool, gold: str | None) -> str:
-    """Returns whether the demonstration's answer is right."""
+    """Says whether the demonstration's answer is right."""
     if right:
         return "yes, the rows of the known answer, which the search never saw"
     return f"no; the right rows are those of {gold}"
 
 
 def _search(result: Mapping[str, Any]) -> Iterator[Fact]:
-    """Yields how the search went."""
-    if tried := tries(result["tree"]):
-        yield Fact("tried", tried)
-    ended, bound = str(result["outcome"]), str(result.get("limit") or "")
-    if bound and not limit_of(result):  # `resume` tells how a limit is raised
-        ended += f"; raise it with --set {bound}=…"
-    yield Fact("ended", ended, "red" if result["stop_reason"] == "error" else "")
+    """Yields the attempts, the end and the cost of a search, and unreadable outputs."""
+    if attempts := tries(result["tree"]):
+        yield Fact("tried", attempts)
+    end, setting = str(result["outcome"]), str(result.get("limit") or "")
+    if setting and not limit_of(result):  # `resume` says how to raise others
+        end += f"; raise it with --set {setting}=…"
+    yield Fact("ended", end, "red" if result["stop_reason"] == "error" else "")
     yield Fact("cost", cost(result))
     if malformed := result["usage"].get("parse_errors"):
         by_role = ", ".join(f"{number} in {role}" for role, number in malformed.items())
@@ -150,7 +150,7 @@ def _search(result: Mapping[str, Any]) -> Iterator[Fact]:
 
 
 def resume_hint(run: str, limit: str = "") -> str:
-    """Returns the command that goes on with a stopped run, and raises the limit that ended it."""
+    """Returns the command that resumes a run, with the limit to raise if one ended it."""
     return f"thoughtgraph solve --resume {run}" + (f" --limit {limit}=…" if limit else "")
 
 
@@ -161,7 +161,7 @@ def limit_of(state: Mapping[str, Any]) -> str:
 
 
 def cost(result: Mapping[str, Any]) -> str:
-    """Returns what a search spent, in words."""
+    """Returns the cost of a search in words: requests, tokens, time, tools and dollars."""
     usage: Usage = result["usage"]
     tokens = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
     parts = [
@@ -170,46 +170,46 @@ def cost(result: Mapping[str, Any]) -> str:
         f"{sum(tokens):,} tokens ({tokens[0]:,} prompt, {tokens[1]:,} completion)",
         text.seconds(usage.get("seconds", 0.0)),
     ]
-    if called := sum(usage.get("tool_calls", {}).values()):
-        parts.append(text.tools(called, sum(usage.get("tool_failures", {}).values())))
-    if paid := usage.get("tool_cost", 0.0):
+    if calls := sum(usage.get("tool_calls", {}).values()):
+        parts.append(text.tools(calls, sum(usage.get("tool_failures", {}).values())))
+    if tool_cost := usage.get("tool_cost", 0.0):
         path = text.value(usage.get("tool_cost_path", 0.0))
-        parts.append(f"tool cost {text.value(paid)} paid, {path} on the path")
+        parts.append(f"tool cost {text.value(tool_cost)} paid, {path} on the path")
     parts.append(dollars(usage.get("dollars"), result.get("prices", {})))
     if usage.get("cached"):
         parts.append(f"{text.count(usage['cached'], 'answer')} reused")
-    if left := result.get("unused"):
-        tokens = left["prompt_tokens"] + left["completion_tokens"]
+    if rest := result.get("unused"):
+        tokens = rest["prompt_tokens"] + rest["completion_tokens"]
         parts.append(
-            f"besides {text.count(left['answers'], 'answer')} ({tokens:,} tokens) paid for under a "
+            f"besides {text.count(rest['answers'], 'answer')} ({tokens:,} tokens) paid for under a "
             "lower limit and not used here"
         )
     return ", ".join(parts)
 
 
 LONGEST_LINE = 200
-"""Characters of a line that are shown."""
+"""Characters of a text that a line shows."""
 
 
 def plan_lines(tree: Tree) -> list[str]:
-    """Returns the accepted plan, each step with what it returned; none if no plan was accepted."""
-    ends = [key for key, thought in tree.items() if _ends(thought)]
-    return [line for key in ends[:1] for thought in path_to(tree, key) for line in _lines(thought)]
+    """Returns the lines of the accepted plan, each step with its result; empty without a plan."""
+    ends = [key for key, thought in tree.items() if _is_accepted_plan(thought)]
+    return [line for key in ends[:1] for thought in path_to(tree, key) for line in _steps(thought)]
 
 
 def action_lines(tree: Tree) -> list[str]:
-    """Returns the way to the answer: each thought, its call of a tool, and what was observed.
+    """Returns the path to the answer: each thought with its tool call and its observation.
 
-    There is none in a search that calls no tools.
+    The list is empty in a search that calls no tools.
     """
     end = chosen_thought({"tree": tree})
-    way = path_to(tree, end["id"]) if end else ()
-    acted = any(thought.get("action") for thought in way)
-    return [_action_line(thought) for thought in way if acted]
+    thoughts = path_to(tree, end["id"]) if end else ()
+    acts = any(thought.get("action") for thought in thoughts)
+    return [_action_line(thought) for thought in thoughts if acts]
 
 
 def tries(tree: Tree) -> str:
-    """Returns how many calls wrote steps and why some were refused; empty for another search."""
+    """Counts the calls that wrote steps, and refusals by reason; empty without such calls."""
     calls = [t for t in tree.values() if "steps" in t.get("created_by", {})]
     if not calls:
         return ""
@@ -217,26 +217,26 @@ def tries(tree: Tree) -> str:
         t.get("note", "").partition(":")[0] for t in calls if t.get("status") == "pruned"
     )
     reasons = ", ".join(f"{code} {number}" for code, number in sorted(refused.items()))
-    told = f"{text.count(len(calls), 'call')} for steps, {refused.total()} refused"
-    return f"{told} ({reasons})" if reasons else told
+    summary = f"{text.count(len(calls), 'call')} for steps, {refused.total()} refused"
+    return f"{summary} ({reasons})" if reasons else summary
 
 
-def _ends(thought: Thought) -> bool:
-    ended = thought.get("status") == "terminal" and "tool_state" in thought
-    return ended and not thought.get("action")
+def _is_accepted_plan(thought: Thought) -> bool:
+    is_end = thought.get("status") == "terminal" and "tool_state" in thought
+    return is_end and not thought.get("action")
 
 
 def _action_line(thought: Thought) -> str:
     if "action" not in thought:  # an answer that was forced without a call
         return text.short(thought["text"], LONGEST_LINE)
-    did = text.action(thought) or "(no action)"
-    seen = text.short(thought.get("observation") or "", LONGEST_LINE)
-    return f"{text.short(thought.get('text', ''), LONGEST_LINE)} {did}  → {seen}"
+    call = text.action(thought) or "(no action)"
+    observation = text.short(thought.get("observation") or "", LONGEST_LINE)
+    return f"{text.short(thought.get('text', ''), LONGEST_LINE)} {call}  → {observation}"
 
 
-def _lines(thought: Thought) -> Iterator[str]:
+def _steps(thought: Thought) -> Iterator[str]:
     steps = thought.get("text", "").split("\n")
-    seen = (thought.get("observation") or "").split("\n")
+    obs = (thought.get("observation") or "").split("\n")
     for at, step in enumerate(steps):
-        value = f"  → {text.short(seen[at], LONGEST_LINE)}" if at < len(seen) and seen[at] else ""
+        value = f"  → {text.short(obs[at], LONGEST_LINE)}" if at < len(obs) and obs[at] else ""
         yield text.short(step, LONGEST_LINE) + value

@@ -1,4 +1,4 @@
-"""Model text made fit for a terminal: no control characters, no markup, fitted into its cells."""
+"""Makes model text safe for a terminal: no control characters, no markup, fitted to its cells."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from typing import Any
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 LONGEST_TEXT = 2_000
-"""Characters of one line that are looked at; a terminal shows fewer."""
+"""Characters of a text that a line is made from; a terminal shows fewer."""
 UNSHOWN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that move the cursor, reorder the line or have no width of their own."""
 _VARIATION = re.compile("[\ufe00-\ufe0f]")
@@ -18,30 +18,30 @@ _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def line(text: object) -> str:
-    """Returns any text as one line that a terminal shows as it is."""
+    """Returns any text as one line without control characters, which a terminal shows as it is."""
     composed = _VARIATION.sub("", unicodedata.normalize("NFC", str(text)[:LONGEST_TEXT]))
-    shown = (" " if unicodedata.category(char) in UNSHOWN else char for char in composed)
-    return " ".join("".join(shown).split())
+    chars = (" " if unicodedata.category(char) in UNSHOWN else char for char in composed)
+    return " ".join("".join(chars).split())
 
 
 def lines(text: str) -> str:
-    """Returns a text with its line breaks, each line as `line` gives it."""
+    """Returns a text with its line breaks kept, each line cleaned by `line`."""
     return "\n".join(line(part) for part in text.splitlines()).strip()
 
 
 def short(text: object, most: int) -> str:
-    """Returns one line of at most so many characters, the cut marked."""
+    """Returns a text as one line of at most `most` characters; an ellipsis marks a cut."""
     full = line(text)
     return full if len(full) <= most else full[: most - 1].rstrip() + "…"
 
 
 def flat(text: object) -> str:
-    """Returns several lines, each of which means something, as one."""
+    """Returns the lines of a text joined by semicolons."""
     return "; ".join(part for part in str(text)[:LONGEST_TEXT].split("\n") if part.strip())
 
 
 def headline(problem: str) -> str:
-    """Returns what a problem asks: its question, where it is JSON that has one; else all of it."""
+    """Returns the question of a problem that is JSON with a question; else the whole problem."""
     if not problem.startswith("{"):
         return problem
     try:
@@ -52,13 +52,13 @@ def headline(problem: str) -> str:
 
 
 def ids(keys: Sequence[str], most: int = 6) -> str:
-    """Returns a list of thoughts' ids, a long one cut."""
+    """Lists at most `most` ids of thoughts, then the number of the others."""
     more = f" and {len(keys) - most} more" if len(keys) > most else ""
     return ", ".join(keys[:most]) + more
 
 
 def action(thought: Mapping[str, Any]) -> str:
-    """Returns a thought's call of a tool, such as `Search[Milan]`; empty without one."""
+    """Returns a thought's tool call, such as `Search[Milan]`; empty without one."""
     call = thought.get("action")
     return line(f"{call['name']}[{call['argument']}]") if call else ""
 
@@ -69,7 +69,7 @@ def count(number: float, word: str) -> str:
 
 
 def tools(calls: float, failed: float) -> str:
-    """Returns how often tools were called, such as `5 tool calls, 2 failed`."""
+    """Returns the number of tool calls, such as `5 tool calls, 2 failed`."""
     return count(calls, "tool call") + (f", {failed:,.0f} failed" if failed else "")
 
 
@@ -90,7 +90,7 @@ def size(number: float) -> str:
 
 
 def value(number: float) -> str:
-    """Returns a verdict's number in few digits."""
+    """Returns a value of a thought with at most four significant digits."""
     return f"{number:.4g}"
 
 
@@ -103,14 +103,14 @@ def seconds(number: float) -> str:
 
 
 def thought_text(thought: Mapping[str, Any]) -> str:
-    """Returns what a thought says as one line; what the model wrote where nothing of it counts."""
+    """Returns a thought's text; of steps, as one line, the raw completion if none was kept."""
     if "steps" in thought.get("created_by", {}):
         return flat(thought.get("text") or thought.get("raw", ""))
     return str(thought.get("text", ""))
 
 
 def observation_text(thought: Mapping[str, Any]) -> str:
-    """Returns what a thought's tools answered as one line."""
+    """Returns a thought's observation; the results of several steps are joined into one line."""
     return (
         flat(thought.get("observation") or "")
         if "tool_state" in thought
@@ -119,13 +119,13 @@ def observation_text(thought: Mapping[str, Any]) -> str:
 
 
 TAIL = 14
-"""Cells kept after a cut in the middle (ours): `left: 4 10 13)` tells more than what is before."""
+"""Cells kept after a cut in the middle (ours): an end such as `left: 4 10 13)` says most."""
 MOST_LINES = 8
-"""Lines of one thought (ours)."""
+"""Most lines for one thought (ours)."""
 
 
 def set_cell(words: str, width: int) -> str:
-    """Returns text that fills exactly so many terminal cells, a cut marked."""
+    """Pads or cuts a text to exactly `width` terminal cells; an ellipsis marks a cut."""
     plain = line(words) if "\n" in words else words
     if cell_len(plain) > width:
         plain = set_cell_size(plain, max(0, width - 1)) + "…"
@@ -133,7 +133,7 @@ def set_cell(words: str, width: int) -> str:
 
 
 def middle_cut(words: str, width: int) -> str:
-    """Returns text of at most so many cells, its middle left out: both ends tell something."""
+    """Cuts a text to at most `width` cells in its middle, because both ends carry information."""
     if cell_len(words) <= width:
         return words
     end = words[-min(TAIL, width // 3) :] if width > 2 else ""
@@ -143,15 +143,15 @@ def middle_cut(words: str, width: int) -> str:
 
 
 def wrapped(words: str, width: int, most: int = MOST_LINES) -> list[str]:
-    """Returns a text's lines, at least one; what is too long is cut in the middle."""
-    lines, size = _broken(words, width), most * width
+    """Wraps a text into 1 to `most` lines; a text that is too long is cut in its middle."""
+    lines, size = _break_lines(words, width), most * width
     while len(lines) > most and size > 0:
-        lines = _broken(middle_cut(words, size), width)
+        lines = _break_lines(middle_cut(words, size), width)
         size -= max(1, width // 8)
     return lines[:most]
 
 
-def _broken(words: str, width: int) -> list[str]:
+def _break_lines(words: str, width: int) -> list[str]:
     lines = [""]
     for word in words.split(" "):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
@@ -164,11 +164,11 @@ def _broken(words: str, width: int) -> list[str]:
 
 
 def lines_per_row(wanted: Sequence[int], room: int) -> list[int]:
-    """Returns how many lines each row gets: one, and more in turn while there is room."""
+    """Returns the number of lines for each row: one, and more in turn while there is room."""
     heights = [1] * len(wanted)
     spare = room - len(wanted)
-    while spare > 0 and (hungry := [at for at, most in enumerate(wanted) if heights[at] < most]):
-        for at in hungry[:spare]:
+    while spare > 0 and (growing := [at for at, most in enumerate(wanted) if heights[at] < most]):
+        for at in growing[:spare]:
             heights[at] += 1
-        spare -= len(hungry)
+        spare -= len(growing)
     return heights

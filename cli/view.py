@@ -1,4 +1,4 @@
-"""`thoughtgraph view`: results read back from files, checked, and made one page."""
+"""`thoughtgraph view`: reads results from files, checks them and writes one page."""
 
 import json
 import webbrowser
@@ -24,12 +24,12 @@ from thoughtgraph.usage import Usage
 
 SUFFIXES = (".json", ".jsonl")
 DATABASE = b"SQLite format 3\x00"
-"""What a file of checkpoints or recorded answers begins with."""
+"""The first bytes of a file of checkpoints or recorded answers."""
 REMEDY = "`thoughtgraph solve --json FILE` writes one"
 
 
 class CheckedResult(TypedDict):
-    """What `solve --json` writes; a page needs the first five."""
+    """A result as `solve --json` writes it; a page needs the first five keys."""
 
     method: str
     task: str
@@ -57,7 +57,7 @@ class CheckedResult(TypedDict):
 
 PACKED = ("tree", "prompts")
 NEEDED = ("method", "task", "problem", "tree")
-"""What makes a JSON object of a folder a result, whole or damaged; others are passed over."""
+"""Keys that mark an object as a result, even a damaged one; a folder's others are skipped."""
 
 
 def read(path: str) -> list[CheckedResult]:
@@ -65,7 +65,7 @@ def read(path: str) -> list[CheckedResult]:
     source = Path(expanduser(path))
     if source.is_dir():
         files = sorted(file for file in source.iterdir() if file.suffix in SUFFIXES)
-        pairs = [(file, item) for file in files for item in _items(file) if _meant(item)]
+        pairs = [(file, item) for file in files for item in _items(file) if _is_result(item)]
         if not pairs:
             raise InputError(f"no results in {path!r}; {REMEDY}")
         return [checked(str(file), item) for file, item in pairs]
@@ -94,30 +94,30 @@ def _items(path: Path) -> list[Any]:
 
 
 def whole(item: Any) -> Any:
-    """Returns a result with its tree and prompts, which a benchmark keeps packed."""
+    """Returns a result with its tree and prompts unpacked; benchmarks store them packed."""
     if isinstance(item, dict) and isinstance(item.get("tree"), str):
         packed = (name for name in PACKED if isinstance(item.get(name), str))
         return {**item, **{name: unpacked(item[name]) for name in packed}}
     return item
 
 
-def _meant(item: Any) -> bool:
+def _is_result(item: Any) -> bool:
     return isinstance(item, dict) and all(name in item for name in NEEDED)
 
 
 def checked(source: str, item: Any) -> CheckedResult:
-    """Returns a result whose tree can be shown, if it is one; the error names the source."""
+    """Returns a result after a check that its tree can be shown; the error names the source."""
     try:
         result = _adapter().validate_python(item, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        wrong = f"{place}: {first['msg'].lower()}" if place else first["msg"].lower()
+        fault = f"{place}: {first['msg'].lower()}" if place else first["msg"].lower()
     else:
-        wrong = misgrown(result["tree"])
-    if wrong:
-        raise InputError(f"{source!r} is no result ({wrong}); {REMEDY}")
-    # The whole of it: what a later version adds is carried on.
+        fault = misgrown(result["tree"])
+    if fault:
+        raise InputError(f"{source!r} is no result ({fault}); {REMEDY}")
+    # The whole item: fields that a later version adds are kept.
     return cast("CheckedResult", item)
 
 
@@ -130,15 +130,15 @@ FOLDER_PAGE = "trees.html"
 
 
 def view(path: str, out: str, *, browse: bool = False) -> None:
-    """Writes the page of a result file, of all results in a folder, or of a run, or to `out`."""
+    """Writes the page of a result file, a folder of results or a run to `out` or a default file."""
     source = Path(expanduser(path))
-    kept = None if source.exists() else Runs().result(path)
-    usual = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
-    target = out or (f"{kept.parent.name}.html" if kept else str(usual))
-    results_shown = read(str(kept or path))
+    run_file = None if source.exists() else Runs().result(path)
+    default = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
+    target = out or (f"{run_file.parent.name}.html" if run_file else str(default))
+    loaded = read(str(run_file or path))
     results.check_writable(target)
-    results.write(target, page(results_shown))
-    print(f"wrote {target} ({text.count(len(results_shown), 'search tree')})")
+    results.write(target, page(loaded))
+    print(f"wrote {target} ({text.count(len(loaded), 'search tree')})")
     address = Path(expanduser(target)).resolve().as_uri()
     if browse and not webbrowser.open(address):
         print(f"no browser can be started here; open {address} yourself")

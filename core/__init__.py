@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from thoughtgraph.usage import Limits as Limits
     from thoughtgraph.usage import Usage as Usage
 
-_MODULES = {
+_NAMES_OF = {
     "building": "build",
     "composition": "node runnable subagent tool",
     "errors": "BudgetSpent CapabilityError InputError ModelError ModelUnavailable ProblemError "
@@ -53,20 +53,20 @@ _MODULES = {
     "tree": "Thought Tree children_of path_to",
     "usage": "Limits Usage",
 }
-_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
-"""Where the public names are. Most need LangGraph or LangChain, which take seconds to import: each
-is imported at its first use, so that the command's help, lists and errors come at once."""
+_MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names.split()}
+"""The module of each public name. Most need LangGraph or LangChain, which take seconds to import:
+each is imported at its first use, so that the command's help, lists and errors appear at once."""
 
 
 def __dir__() -> list[str]:
-    """Lists the public names, also those that are not imported yet."""
-    return sorted(_PLACES)
+    """Lists the public names, including those that are not imported yet."""
+    return sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a public name, once."""
-    if name not in _PLACES:
+    """Imports a public name at its first use."""
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value

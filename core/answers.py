@@ -1,4 +1,4 @@
-"""What a task may be able to say of answers, besides whether they are right (`Checks`)."""
+"""Capabilities of tasks to compare and rate answers, besides the exact check (`Checks`)."""
 
 from collections.abc import Awaitable
 from typing import Protocol, runtime_checkable
@@ -15,28 +15,28 @@ class Plausible(Task, Protocol):
     ) -> Verdict | Awaitable[Verdict]:
         """Returns a verdict whose value is above 0 if the answer may be right.
 
-        The verdict's label tells a reader what the answer gives when it is run, or what is wrong.
+        The verdict's label tells a reader what running the answer returns, or what is wrong.
         """
         ...
 
 
 @runtime_checkable
 class Same(Task, Protocol):
-    """Can tell which answers are the same, however they are written: one vote of samples."""
+    """Can tell which answers are equal, however they are written, so that they share a vote."""
 
     def same(
         self, problem: str, answer: str, options: Options
     ) -> Awaitable[str | None] | str | None:
         """Returns the form that equal answers share.
 
-        None: it has no vote. Empty: it has one only where no answer has another form.
+        None: the answer has no vote. Empty: it has a vote only if all forms are empty.
         """
         ...
 
 
 @runtime_checkable
 class Scores(Task, Protocol):
-    """Can compare an answer with the gold one, for benchmarks: no search is told."""
+    """Can score an answer against the gold one, for benchmarks: no search sees the score."""
 
     def score(
         self, problem: str, answer: str, gold: str, options: Options

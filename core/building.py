@@ -1,4 +1,4 @@
-"""From a method's name and a few objects to a compiled graph."""
+"""Builds a compiled graph from a method's name and a few objects."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
@@ -31,19 +31,19 @@ Graph = CompiledStateGraph[Any, Any, Any, Any]
 Model = str | BaseChatModel | ChatPort
 
 SUPERSTEPS = 2**31 - 1
-"""LangGraph's own limit (its default is 10,007): no search gets there, so only our limits end
-one."""
+"""`recursion_limit` of our graphs (LangGraph's default is 10,007). No search reaches it, so that
+only our own limits end a search."""
 
 
 @cache
 def load(name: str) -> Method:
-    """Imports a method.
+    """Imports the definition of a method.
 
     Raises:
         UnknownName: There is no such method.
     """
-    imported: Method = resolve_name(f"thoughtgraph.graphs.{registry.METHODS[name].method}")
-    return imported
+    definition: Method = resolve_name(f"thoughtgraph.graphs.{registry.METHODS[name].method}")
+    return definition
 
 
 def build(
@@ -69,52 +69,52 @@ def build(
         task: A task or its id; None leaves the choice to `context={"task": …}`.
         model: A chat model, a port or a model specifier; None leaves it to the context.
         evaluator_model: The model of the judging roles; None: the same as `model`.
-        oracle: An async `(answer) -> bool`, or True for the task's own exact check, for the methods
-            that the papers run with feedback. The result is then labelled oracle.
-        tools: For methods that act: the user's own LangChain tools, added to the task's, each alone
-            (it costs 1 a call) or with its price (`thoughtgraph.tools.costs.Priced`); or a whole
-            toolbox in the place of the task's.
-        cache: Where answers are kept: an SQLite file's path or a cache. None: in memory.
-        replay: `record` keeps generations in the cache and takes them from it; `replay` asks
-            nothing.
-        rates: Concurrency cap and rates of the models; from the environment when None. Graphs with
-            equal rates share them at an endpoint; one with other rates has an allowance of its own
-            beside theirs (ours).
-        retry: When failed requests are repeated; for 30 s when None.
+        oracle: An async `(answer) -> bool`, or True for the task's own exact check. It is for the
+            methods that the papers run with feedback. The result is then labelled oracle.
+        tools: For methods that act: your own LangChain tools, added to the task's. A tool costs 1 a
+            call, unless it comes with a price (`thoughtgraph.tools.costs.Priced`). A whole toolbox
+            replaces the task's.
+        cache: Where answers are stored: the path of an SQLite file, or a store. None: in memory.
+        replay: `record` stores generations in the cache and reuses them; `replay` sends no
+            requests.
+        rates: Concurrency cap and rates of the models; None reads them from the environment. At one
+            endpoint, graphs with equal rates share one allowance; a graph with other rates has its
+            own (ours).
+        retry: When to repeat failed requests; None repeats them for 30 s.
         checkpointer: LangGraph's checkpointer, for runs that can be resumed. Leave it out on a
             server.
-        policy: What the clients of a server may choose. None: everything, for the caller's own
-            process; a graph that answers strangers needs one.
-        settings: Settings of the method, such as `breadth=5`: a run has them unless its `context`
-            says otherwise, and inside another program's graph it always has them.
+        policy: What the clients of a server may choose. None allows everything, for your own
+            process; a graph that serves strangers needs a policy.
+        settings: Settings of the method, such as `breadth=5`. The `context` of a run overrides
+            them, but not inside another program's graph: there they always hold.
 
     Returns:
         The compiled graph. Its nodes are async only, so await its `ainvoke`, with the problem as
-        input and the settings as `context`. Where the model fails for good, it raises `ModelError`,
-        whose `result` has what was found until then. In a conversation the reply says so instead;
-        with a policy, or the setting `on_error="report"`, the result does.
+        input and the settings as `context`. If the model fails for good, it raises `ModelError`,
+        whose `result` has everything found so far. In a conversation the reply reports the failure
+        instead; with a policy, or the setting `on_error="report"`, the result does.
 
     Raises:
-        UnknownName: There is no such method or task.
-        CapabilityError: The task lacks what the method needs.
-        InputError: The model specifier has no known form, the cache file cannot be used, or the
-            oracle is none or would never be asked; or a setting is outside its bounds.
-        ModelUnavailable: The embedded model cannot be had here.
+        UnknownName: There is no such method, task or setting.
+        CapabilityError: The task lacks a capability that the method needs.
+        InputError: The model specifier has no known form, the cache file cannot be used, the oracle
+            is unusable or would never be asked, or a setting is outside its bounds.
+        ModelUnavailable: The embedded model is not available here.
     """
     definition = load(method)
-    known = definition.settings.model_fields.keys()
-    for name in settings.keys() - known:
+    names = definition.settings.model_fields.keys()
+    for name in settings.keys() - names:
         arguments = signature(build).parameters.keys() - {"settings"}
-        raise UnknownName("argument or setting", name, known | arguments)
-    answers = SqliteStore(cache) if isinstance(cache, str | Path) else cache
-    port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
+        raise UnknownName("argument or setting", name, names | arguments)
+    store = SqliteStore(cache) if isinstance(cache, str | Path) else cache
+    port_of = partial(port_for, cache=store, replay=replay, rates=rates, retry=retry)
     run = Run(
         method=definition,
         settings=definition.settings if policy is None else policy.restrict(definition.settings),
-        open_port=port,
+        open_port=port_of,
         task=registry.task(task) if isinstance(task, str) else task and check_task(task),
-        model=None if model is None else port(model),
-        evaluator=None if evaluator_model is None else port(evaluator_model),
+        model=None if model is None else port_of(model),
+        evaluator=None if evaluator_model is None else port_of(evaluator_model),
         oracle=oracle,
         presets=settings,
         tools=tools,
@@ -123,7 +123,7 @@ def build(
     if run.task is None:
         resolve_settings(run.settings, {}, presets=settings)
     else:
-        # A run may be told to check answers, and is looked at itself.
+        # Exact checks are on here, as a run may switch them on; every run is admitted again.
         may_check = isinstance(run.task, Checks) and not oracle
         run.effective_settings(
             dict.fromkeys(definition.settings.marked(Exact) if may_check else (), True)
@@ -136,7 +136,7 @@ def build(
 def served_graphs() -> dict[str, Graph]:
     """Returns the graph of every method under the operator's policy.
 
-    It is the same all through a process: servers load the file that names the graphs once for each.
+    A process builds them once, as servers load the file that names the graphs once per graph.
 
     Raises:
         InputError: A variable of the policy cannot be read.
@@ -146,24 +146,24 @@ def served_graphs() -> dict[str, Graph]:
 
 
 def check_served_context(graph: str, context: Mapping[str, Any]) -> None:
-    """Refuses settings that no run of a server's graph would take, such as those of an assistant.
+    """Refuses settings, such as an assistant's, that every run of a server's graph would refuse.
 
-    What a method needs of a task is checked where the context names one; a run may name it yet.
+    Capabilities are checked only if the context names a task; otherwise a run may still name one.
 
     Args:
-        graph: The graph's name; one that is none of ours is not checked.
+        graph: The graph's name; the graphs of other programs are not checked.
         context: The settings.
 
     Raises:
-        InputError: One is unknown, outside its bounds, or not for clients.
-        CapabilityError: The task lacks what the method needs.
+        InputError: A setting is unknown, outside its bounds, or not for clients.
+        CapabilityError: The task lacks a capability that the method needs.
     """
     if graph not in registry.METHODS:
         return
     policy, definition = Policy.from_environment(), load(graph)
-    closed = sorted(context.keys() & set(operators(definition.settings)))
-    if closed:
-        raise InputError(f"setting {closed[0]!r} is the operator's; leave it out")
+    reserved = sorted(context.keys() & set(operators(definition.settings)))
+    if reserved:
+        raise InputError(f"setting {reserved[0]!r} is the operator's; leave it out")
     run = Run(definition, policy.restrict(definition.settings), port_for, policy=policy)
     if context.get("task"):
         run.effective_settings(context)

@@ -1,9 +1,9 @@
-"""Checkpoints in half the room: a serializer for LangGraph's own savers, which compresses.
+"""Compressed checkpoints, half as large: a serializer for LangGraph's own savers.
 
     async with sqlite_saver("runs.sqlite") as saver:
         graph = tg.build("tot_dfs", task="crosswords", model=…, checkpointer=saver)
 
-Every saver of LangGraph takes one, be it of SQLite, PostgreSQL or memory:
+Every saver of LangGraph takes a serializer, for SQLite, PostgreSQL or memory:
 
     AsyncPostgresSaver.from_conn_string(address, serde=CompressingSerializer())
 """
@@ -25,7 +25,7 @@ from thoughtgraph.errors import ThoughtgraphError
 PATIENCE = 30.0
 """Seconds to wait for another process that is writing (ours)."""
 MARK = "+names1"
-"""Suffix that marks compressed values. Other `NAMES` need another one, or old values are lost."""
+"""Suffix of compressed values' types. Other `NAMES` need another suffix, or old values are lost."""
 NAMES = """
 __input__ act analyse ask branch:to:act branch:to:analyse branch:to:call_tool branch:to:check
 branch:to:propagate branch:to:reflect branch:to:rollback call_tool check propagate reflect rollback
@@ -43,47 +43,47 @@ branch:to:start date drafts error findings frontier generation judged limit meth
 prices problem proposed run settings stack stop_reason tree verified visiting votes versions_seen
 backtrack generate register select start updated_channels 00000000000000000000000000000
 """
-"""What nearly every checkpoint has: names of channels, nodes and fields, and the zeros with which
-LangGraph's savers begin a version. Those that are commonest stand last, where zlib names them with
-the fewest bits."""
+"""Texts of nearly every checkpoint: names of channels, nodes and fields, and the zeros with which
+LangGraph's savers begin a version. The commonest stand last, where zlib refers to them with the
+fewest bits."""
 DICTIONARY = b"".join(bytes([0xA0 | len(name)]) + name.encode() for name in NAMES.split())
-"""The names as MessagePack writes texts of up to 31 bytes: the length, then the text."""
+"""The names as MessagePack encodes texts of up to 31 bytes: the length, then the text."""
 
 
 class CompressingSerializer(JsonPlusSerializer):
-    """LangGraph's serializer, whose values are deflated where that makes them shorter.
+    """LangGraph's serializer, which also deflates values where that makes them shorter.
 
-    What LangGraph's own serializer wrote is read too, so older threads can be resumed. LangGraph's
-    serializer does not read what this one compressed.
+    It reads values that LangGraph's own serializer wrote, so older threads can be resumed.
+    LangGraph's serializer cannot read compressed values.
     """
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """Returns a value's type, marked where it is compressed, and its bytes."""
+        """Returns the type of a value, with a suffix if it is compressed, and its bytes."""
         kind, data = super().dumps_typed(obj)
         deflater = zlib.compressobj(zlib.Z_BEST_COMPRESSION, zdict=DICTIONARY)
-        short = deflater.compress(data) + deflater.flush()
-        return (kind + MARK, short) if len(short) < len(data) else (kind, data)
+        compressed = deflater.compress(data) + deflater.flush()
+        return (kind + MARK, compressed) if len(compressed) < len(data) else (kind, data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """Returns the value of a type and bytes, whether compressed or not."""
-        kind, kept = data
+        """Returns the value from its type and its bytes, compressed or not."""
+        kind, payload = data
         if kind.endswith(MARK):
-            kept = zlib.decompressobj(zdict=DICTIONARY).decompress(kept)
-        return super().loads_typed((kind.removesuffix(MARK), kept))
+            payload = zlib.decompressobj(zdict=DICTIONARY).decompress(payload)
+        return super().loads_typed((kind.removesuffix(MARK), payload))
 
 
 @asynccontextmanager
 async def sqlite_saver(file: Path | str) -> AsyncIterator[AsyncSqliteSaver]:
-    """Opens LangGraph's SQLite saver on a file, which is made if there is none.
+    """Opens LangGraph's SQLite saver on a file, which is created if it does not exist.
 
     Raises:
-        ThoughtgraphError: The file is damaged, or cannot be read or written any more; what it holds
-            stays as it is.
+        ThoughtgraphError: The file is damaged, or can no longer be read or written; its contents
+            are left unchanged.
     """
     try:
         async with aiosqlite.connect(file, timeout=PATIENCE) as connection:
             saver = AsyncSqliteSaver(connection, serde=CompressingSerializer())
-            # SQLite waits for nobody who makes the same file at that moment.
+            # SQLite does not wait for a process that creates the same file at the same moment.
             async for attempt in AsyncRetrying(
                 retry=retry_if_exception(_is_busy),
                 wait=wait_random(0, 0.1),

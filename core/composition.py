@@ -1,4 +1,4 @@
-"""A graph inside other programs: a tool of an agent, a node of another graph, a part of a pipe."""
+"""Graphs inside other programs: a tool of an agent, a node of another graph, a part of a pipe."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,13 +20,13 @@ from thoughtgraph.solving import traced, wait_for
 from thoughtgraph.state import SearchInput
 
 Fields = Mapping[str, Any]
-"""What is read of a state, or written to it."""
+"""A state, or an update of it."""
 Searching = Runnable[Any, Any]
-"""A graph of ours, or one on a server (LangGraph's `RemoteGraph`)."""
+"""A graph of ours, here or on a server (LangGraph's `RemoteGraph`)."""
 
 
 class ToolInput(BaseModel):
-    """What an agent gives the tool."""
+    """The arguments of the tool."""
 
     problem: str = Field(description="The problem, whole: the search sees nothing else.")
 
@@ -34,41 +34,41 @@ class ToolInput(BaseModel):
 def tool(
     graph: Searching, name: str, description: str, *, context: Mapping[str, Any] | None = None
 ) -> BaseTool:
-    """Makes a tool for agents of a graph.
+    """Makes a graph into a tool for agents.
 
-    The agent's model is told the answer, or in a sentence why there is none, be it that the problem
-    was refused or that the search's own model failed; it may try again, and its run goes on. The
-    message's artifact is the whole result, tree and usage included.
+    The tool message tells the agent's model the answer, or says in a sentence why there is none:
+    the problem was refused, or the search's own model failed. The agent's run goes on and may try
+    again. The message's artifact is the whole result, with tree and usage.
 
     Args:
-        graph: The graph, or one on a server.
+        graph: The graph, here or on a server.
         name: The tool's name, as the agent's model sees it: letters, digits, `_` and `-`.
         description: When to use it and how a problem is written, as the agent's model sees it.
         context: The settings of each run.
 
     Returns:
-        A tool with one argument, `problem`; it can be awaited or called.
+        A tool with one argument, `problem`, for synchronous and asynchronous calls.
 
     Raises:
-        InputError: The settings are none of the graph's.
+        InputError: The graph refuses the settings.
     """
-    known = _settings_of(graph)
-    if known is not None and (refusal := known(**(context or {})).refusal):
-        raise refusal  # the agent could not mend it
+    schema = _settings_of(graph)
+    if schema is not None and (refusal := schema(**(context or {})).refusal):
+        raise refusal  # the agent could not correct the settings
 
     async def search(problem: str) -> tuple[str, Result]:
         try:
-            with _apart(graph):
+            with _without_namesakes(graph):
                 out = await graph.ainvoke({"problem": problem}, context=context)
         except ProblemError as error:
-            # The agent wrote the problem and can mend it.
+            # The agent wrote the problem and can correct it.
             return f"Refused: {error}", Result()
         except (ModelError, ToolsUnavailable) as error:
             out = getattr(error, "result", None) or {"stop_reason": "error", "error": str(error)}
         return _words_for_agent(out), Result(out)
 
     def wait(problem: str) -> tuple[str, Result]:
-        return wait_for(search, problem)  # agents read the hints of a function, not of a partial
+        return wait_for(search, problem)  # a function, as agents read its type hints
 
     return StructuredTool(
         name=name,
@@ -81,7 +81,7 @@ def tool(
 
 
 def _words_for_agent(out: Mapping[str, Any]) -> str:
-    """Returns what an agent is told of a result."""
+    """Returns the text that tells an agent's model about a result."""
     if out.get("stop_reason") == REFUSED:
         return f"Refused: {out['error']}"
     answer = out.get("answer")
@@ -92,11 +92,11 @@ def _words_for_agent(out: Mapping[str, Any]) -> str:
 
 
 def subagent(graph: Searching, name: str, description: str) -> dict[str, Any]:
-    """Makes a subagent for `deepagents` of a graph: an entry of `create_deep_agent(subagents=…)`.
+    """Makes a graph into a subagent of `deepagents`: an entry of `create_deep_agent(subagents=…)`.
 
-    The last human message is the problem; other keys of the agent's state are passed over, and
-    nothing but the reply is written to it. A problem that the task cannot read, and a model that
-    failed, are told in the reply.
+    The last human message is the problem. Other keys of the agent's state are ignored, and only the
+    reply is written to it. The reply also reports a problem that the task cannot read, or a model
+    that failed.
 
     Args:
         graph: The graph.
@@ -119,57 +119,57 @@ def node(
     answer: str | Callable[[Result], Fields] = "answer",
     context: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> Runnable[Any, Any]:
-    """Makes a node for a graph whose state is another.
+    """Makes a graph into a node of a parent graph with another state.
 
-    As a node by itself, a graph shares every key of equal name with its parent: a parent's `answer`
-    or `step` would be its own. This node reads one thing and writes what you say.
+    A graph that is itself a node shares every key of equal name with its parent: it would take the
+    parent's `answer` or `step` for its own. This node reads the problem and writes the answer only.
 
     Args:
-        graph: The graph, or one on a server. Give it no checkpointer: the parent's holds its steps.
-        problem: Which key of the parent's state is the problem, or how it is made of the state.
-        answer: Which key the answer is written to, or what is written, from the result.
-        context: The settings, or how they are made of the state.
+        graph: The graph, here or on a server. Give it no checkpointer: the parent's has its steps.
+        problem: The key of the problem in the parent's state, or a function from state to problem.
+        answer: The key to write the answer to, or a function from result to state update.
+        context: The settings, or a function from state to settings.
 
     Returns:
-        The node, for graphs that are async and for those that are not. It raises `ModelError` where
-        the model fails, and `InputError` where a server refuses the search: nothing is written
-        then, unless the settings say `on_error="report"`.
+        The node, for synchronous and asynchronous graphs. It raises `ModelError` if the model
+        fails, and `InputError` if a server refuses the search. Nothing is written then, unless the
+        settings say `on_error="report"`.
     """
 
     async def search(state: Fields) -> Fields:
         text = problem(state) if callable(problem) else _read(state, problem)
         settings = context(state) if callable(context) else context
-        with _apart(graph):
+        with _without_namesakes(graph):
             out = Result(await graph.ainvoke({"problem": text}, context=settings))
         presets = getattr(_settings_of(graph), "presets", {})
         if {**presets, **(settings or {})}.get("on_error") != "report":
-            _check(out)
+            _raise_reported(out)
         return answer(out) if callable(answer) else {answer: out["answer"]}
 
     return RunnableLambda(partial(wait_for, search), search, name="search")
 
 
 @contextmanager
-def _apart(graph: object) -> Iterator[None]:
-    """Keeps from a search in a chain what is others' to configure; in a graph LangGraph does."""
+def _without_namesakes(graph: object) -> Iterator[None]:
+    """Hides a chain's `configurable` entries with names of settings, which a search refuses."""
     around = var_child_runnable_config.get()
-    if around is None or called_by_node():
+    if around is None or called_by_node():  # a nested search ignores such entries
         yield
         return
-    known = getattr(_settings_of(graph), "model_fields", {})
-    kept = {name: each for name, each in configurable(around).items() if name not in known}
-    with configured(configurable=kept):
+    names = getattr(_settings_of(graph), "model_fields", {})
+    entries = {name: value for name, value in configurable(around).items() if name not in names}
+    with configured(configurable=entries):
         yield
 
 
 def _settings_of(graph: object) -> type[Settings] | None:
-    """Returns the settings of a graph; None of one on a server, which checks them itself."""
+    """Returns the settings class of a graph; None for one on a server, which checks them itself."""
     kind = getattr(graph, "context_schema", None)
     return kind if isinstance(kind, type) and issubclass(kind, Settings) else None
 
 
-def _check(out: Result) -> None:
-    """Raises what a server's graph reports; one in this process has raised it itself."""
+def _raise_reported(out: Result) -> None:
+    """Raises the error that a server's graph reports; a graph in this process raises its own."""
     if out.get("stop_reason") == REFUSED:
         raise InputError(out["error"])
     if out.get("stop_reason") == "error":
@@ -185,39 +185,39 @@ def _read(state: Fields, key: str) -> Any:
     return fields[key]
 
 
-def _taken_by_search(input: Any, config: RunnableConfig | None) -> tuple[Any, Any]:
-    """Returns how a search is called by a node of a graph that is not async.
+def _search_call(input: Any, config: RunnableConfig | None) -> tuple[Any, Any]:
+    """Returns the input and the config with which a synchronous graph's node calls a search.
 
-    Of that graph, whose saver may not be async either, it knows the callbacks alone, and of its
-    state what a search takes.
+    The config has only that graph's callbacks, tags and metadata, as its saver may be synchronous,
+    too. The input has only the keys that a search takes. For other callers both stay unchanged.
     """
     if not (called_by_node() or configurable(config).get("checkpoint_ns")):
         return input, config
     if isinstance(input, Mapping):
-        known = SearchInput.__annotations__
-        input = {name: each for name, each in input.items() if name in known}
+        names = SearchInput.__annotations__
+        input = {name: value for name, value in input.items() if name in names}
     return input, traced(config)
 
 
 class _Waiting(RunnableBinding[Any, Any]):
-    """A graph that can be called as well as awaited; what is streamed so comes at its end."""
+    """A graph for synchronous calls, too; a synchronous stream gives all its parts at the end."""
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        return wait_for(self.ainvoke, *_taken_by_search(input, config), **options)
+        return wait_for(self.ainvoke, *_search_call(input, config), **options)
 
     def batch(self, inputs: Any, config: Any = None, **options: Any) -> list[Any]:
         configs = config if isinstance(config, list) else [config] * len(inputs)
-        pairs = [_taken_by_search(*pair) for pair in zip(inputs, configs, strict=True)]
-        taken, own = [each for each, _ in pairs], [each for _, each in pairs]
-        return wait_for(self.abatch, taken, own, **options)
+        calls = [_search_call(*pair) for pair in zip(inputs, configs, strict=True)]
+        search_inputs, search_configs = [each for each, _ in calls], [each for _, each in calls]
+        return wait_for(self.abatch, search_inputs, search_configs, **options)
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> Iterator[Any]:
-        taken, own = _taken_by_search(input, config)
+        search_input, search_config = _search_call(input, config)
 
         async def parts() -> list[Any]:
-            return [part async for part in self.astream(taken, own, **options)]
+            return [part async for part in self.astream(search_input, search_config, **options)]
 
         yield from wait_for(parts)
 
@@ -231,8 +231,8 @@ class _Waiting(RunnableBinding[Any, Any]):
 def runnable(graph: Graph) -> RunnableBinding[Any, Any]:
     """Returns a graph in the form for `|`, `batch`, `abatch` and `astream_events` (version 2).
 
-    LangChain lowers LangGraph's superstep limit to 25 under composition, whatever is bound to the
-    graph; this form lifts it, so that only our own limits end a search. Settings are bound to it:
+    Under composition LangChain lowers LangGraph's superstep limit to 25, whatever the graph binds.
+    This form lifts it, so that only our own limits end a search. Bind settings to it:
     `tg.runnable(graph).bind(context={…})`.
     """
     return _Waiting(bound=graph, config={"recursion_limit": SUPERSTEPS})

@@ -1,4 +1,4 @@
-"""What `config` says of a call: what stands there, and whose node calls."""
+"""LangChain's `config` of a call: its entries, and whether a node makes the call."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +8,11 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import CONFIG_KEYS, var_child_runnable_config
 
 PLACE = 'config["configurable"]'
-"""Where settings stood in older LangGraph, in words."""
+"""Where older LangGraph took settings, in words."""
 
 
 def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
-    """Returns what stands in configurations beside LangChain's own keys."""
+    """Returns the entries of configurations other than LangChain's own keys; later ones win."""
     entries: dict[str, Any] = {}
     for config in configs:
         entries |= {
@@ -24,7 +24,7 @@ def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
 
 @contextmanager
 def configured(**changes: Any) -> Iterator[None]:
-    """Changes the configuration that is handed on to what is called inside."""
+    """Changes the configuration that calls inside the block inherit."""
     config = {**(var_child_runnable_config.get() or {}), **changes}
     token = var_child_runnable_config.set(cast("RunnableConfig", config))
     try:
@@ -34,8 +34,8 @@ def configured(**changes: Any) -> Iterator[None]:
 
 
 def called_by_node() -> bool:
-    """Returns whether whoever calls a graph is itself a node of a running one.
+    """Returns whether the caller of a graph is a node of a running graph.
 
-    Only that node's own configuration tells: what a caller hands on, anybody could send.
+    Only the inherited configuration proves it: a `config` that is passed along could say anything.
     """
     return bool(configurable(var_child_runnable_config.get()).get("checkpoint_ns"))

@@ -1,7 +1,7 @@
-"""What methods there are, as data: an entry each. The registry imports what they name.
+"""The methods as data, one entry each. The registry imports the objects that an entry names.
 
-What a method does in a line and its paper are said here and nowhere else: `thoughtgraph methods`
-lists them without importing the methods, which would take LangGraph, four times the work.
+Only the entry has a method's summary and paper: `thoughtgraph methods` lists them without importing
+the methods, which would take LangGraph, four times the work.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ Edit = Literal["add", "open", "value"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of a method or a task without importing it."""
+    """Facts about a method or a task that are available without importing it."""
 
     id: str
     """The name by which users choose it."""
@@ -25,7 +25,7 @@ E = TypeVar("E", bound=Entry)
 
 
 class Entries(dict[str, E]):
-    """Entries by id; one that there is none of is refused with a hint."""
+    """Entries by id; an unknown id raises an error with a hint."""
 
     def __init__(self, kind: str, entries: Iterable[E]) -> None:
         super().__init__({entry.id: entry for entry in entries})
@@ -37,29 +37,29 @@ class Entries(dict[str, E]):
 
 @dataclass(frozen=True, slots=True)
 class MethodEntry(Entry):
-    """What is known of a method without importing it, which takes LangGraph."""
+    """Facts about a method that are available without importing it, which takes LangGraph."""
 
     summary: str
-    """What it does, in a line."""
+    """What the method does, in one line."""
     use: str
-    """When to use it: what an agent's model reads that chooses among the graphs of a server."""
+    """When to use it, for an agent's model that chooses among the graphs of a server."""
     paper: str
     method: str
-    """`module:NAME` in `graphs/` of the `thoughtgraph.method.Method`."""
+    """`module:NAME` of its `thoughtgraph.method.Method`, in `graphs/`."""
     settings: str
-    """`module:NAME` in `core/settings/` of its settings, which take no LangGraph."""
+    """`module:NAME` of its settings, in `core/settings/`, which take no LangGraph."""
     requests: str
-    """How many requests are sent per problem, by the names of its settings."""
+    """Number of requests per problem, in terms of its settings."""
     asks_oracle: bool = False
-    """Whether it asks an oracle if an answer is right, when it is given one."""
+    """Whether it asks the oracle, if there is one, whether an answer is right."""
     edits: tuple[Edit, ...] = ()
-    """What a person may do to its thoughts besides dropping and remarking: `add` where they are
-    texts that anybody can write, `open` where it comes back to what it left, `value` where it
-    chooses by values."""
+    """What a person may do to its thoughts besides pruning them and changing their notes: `add` if
+    they are texts that anybody can write, `open` if the method returns to thoughts that it left,
+    `value` if it chooses by values."""
     reach: int | None = None
-    """How many levels of the tree, from the deepest up, it still looks at; None: all."""
+    """Number of levels that the method still looks at, from the deepest up; None: all."""
     stands: bool = False
-    """Whether it goes on from its youngest thought alone: that one cannot be dropped."""
+    """Whether it continues from its youngest thought alone, which then cannot be pruned."""
 
 
 _TOT = "Tree of Thoughts (Yao et al. 2023)"
@@ -72,7 +72,7 @@ _FGDIP = "FGDIP (Yan et al. 2025)"
 _OURS = "ours; its stopping rule: Adaptive-Consistency (Aggarwal et al. 2023)"
 
 DEFAULT_METHODS = ("tot_bfs", "tomt_os", "io")
-"""Of these the first that a task can be searched by, unless its entry names another (ours)."""
+"""A task's default is the first of these that can search it, unless its entry names one (ours)."""
 METHODS = Entries(
     "method",
     (

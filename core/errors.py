@@ -1,8 +1,8 @@
-"""Every error this library raises on purpose.
+"""The errors that this library raises on purpose.
 
-One root, and below it one class for each situation a caller can act on. Each message is one line
-that names the thing and the remedy. A misbehaving model is no error: it is counted and the search
-goes on.
+They have one root, and one class for each situation that a caller can act on. Each message is one
+line that names the cause and the remedy. A misbehaving model raises no error: its faults are
+counted and the search goes on.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 LONGEST_NAME = 80
-"""Letters of an unknown name that are compared and shown (ours)."""
+"""Characters of an unknown name that are compared and shown (ours)."""
 
 
 class ThoughtgraphError(Exception):
@@ -18,16 +18,16 @@ class ThoughtgraphError(Exception):
 
 
 class InputError(ThoughtgraphError, ValueError):
-    """The caller gave something that cannot be used: a name, a setting, a file, a problem."""
+    """The caller passed something unusable: a name, a setting, a file or a problem."""
 
 
 class UnknownName(InputError):
     """A method, task, model or setting of that name does not exist.
 
     Args:
-        kind: What was looked up, such as "method".
-        name: The name that was given.
-        known: The names there are.
+        kind: The kind of thing that was looked up, such as "method".
+        name: The unknown name.
+        known: The existing names.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
@@ -39,7 +39,7 @@ class UnknownName(InputError):
 
 
 class ProblemError(InputError):
-    """The task cannot read the problem it was given."""
+    """The task cannot read the problem."""
 
 
 class SettingError(InputError):
@@ -47,12 +47,12 @@ class SettingError(InputError):
 
 
 class CapabilityError(ThoughtgraphError, TypeError):
-    """A method needs something that the task cannot do.
+    """A method needs a capability that the task lacks.
 
     Args:
         method: The method's id.
         task: The task's id.
-        reason: What the task would have to be able to do.
+        reason: The missing capability, in words.
         remedy: What the caller can do.
     """
 
@@ -65,10 +65,10 @@ class ModelError(ThoughtgraphError, RuntimeError):
 
     Args:
         message: One line that names the model and the remedy.
-        status: The HTTP status the endpoint answered with last; None when it gave none.
-        kind: What kind of failure it was, in no word of the endpoint's.
-        result: What the search had found and spent when its model failed: all that a result holds,
-            the tree included. None where no search had begun.
+        status: The last HTTP status of the endpoint; None if it gave none.
+        kind: The kind of failure, in our words and not the endpoint's.
+        result: The result of the search up to the failure, with the tree and the usage. None if no
+            search had begun.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ModelError(ThoughtgraphError, RuntimeError):
 
 
 class ModelUnavailable(ModelError):
-    """The model cannot be had here: weights, extra or machine are missing."""
+    """The model is not available here, for lack of weights, of memory or of an extra."""
 
 
 class ToolsUnavailable(ThoughtgraphError, RuntimeError):
@@ -94,11 +94,11 @@ class ToolsUnavailable(ThoughtgraphError, RuntimeError):
 
 
 class DataUnavailable(ThoughtgraphError, RuntimeError):
-    """A public data set could not be downloaded; nothing of it was kept."""
+    """A public data set could not be downloaded; no part of it was stored."""
 
 
 class ReplayMiss(ModelError):
-    """A replayed run asked for something that was never recorded."""
+    """A replayed run needs an answer that was never recorded."""
 
 
 class BudgetSpent(ThoughtgraphError):
@@ -106,4 +106,4 @@ class BudgetSpent(ThoughtgraphError):
 
 
 class OutOfTime(BudgetSpent):
-    """The limit on seconds is reached; what was waited for is cancelled."""
+    """The limit on seconds is reached; pending requests and tool calls are cancelled."""

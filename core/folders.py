@@ -1,4 +1,4 @@
-"""Folders of the user's that files are kept in."""
+"""The folder for files that are reused by later runs."""
 
 import os
 from pathlib import Path
@@ -7,8 +7,8 @@ from platformdirs import user_cache_dir
 
 
 def cache_folder() -> Path:
-    """Returns where weights, indexes and pages are kept: `$THOUGHTGRAPH_CACHE`, else the system's.
+    """Returns the folder for weights, indexes and pages: `$THOUGHTGRAPH_CACHE`, if it is set.
 
-    The system's is the user's cache folder, such as `~/.cache/thoughtgraph`.
+    The default is the user's cache folder on this system, such as `~/.cache/thoughtgraph`.
     """
     return Path(os.environ.get("THOUGHTGRAPH_CACHE") or user_cache_dir("thoughtgraph"))

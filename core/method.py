@@ -1,7 +1,7 @@
-"""What a method is: one value that says all there is to know of it.
+"""The definition of a method, as one value.
 
-A file of `graphs/` exports one or more. What the registry knows of a method, so that it can be
-listed and its settings checked without importing LangGraph, is its entry: said there, once.
+A file of `graphs/` exports one or more. The facts that the registry needs to list a method and
+check its settings without importing LangGraph stand in its entry, and only there.
 """
 
 from collections.abc import Callable
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A published method: what it is, what it can be told and how it is wired."""
+    """A published method: its entry, its settings and its wiring."""
 
     entry: MethodEntry
-    """Its id, what it does in a line, its paper, and whether it asks an oracle."""
+    """Its id, summary and paper, and whether it asks an oracle."""
     settings: type[Settings]
-    """What it can be told, with the published values as defaults; they say what it needs of a
-    task."""
+    """Its settings, with the published values as defaults; they name the capabilities that it needs
+    of a task."""
     wire: Callable[["Run"], "StateGraph[Any, Any, Any, Any]"]
-    """Makes the graph around a task, models and tools: nodes, edges and named routers."""
+    """Builds the graph around a task, models and tools: nodes, edges and named routers."""
     abreast: int = 1
-    """How many of its nodes may ask in one superstep."""
+    """Number of its nodes that may send requests in the same superstep."""

@@ -1,8 +1,8 @@
-"""What the clients of a server may choose: an operator's policy, which the graphs themselves obey.
+"""The operator's policy: the choices of a server's clients, which the graphs themselves enforce.
 
-In one's own process every model, file and address is free. A graph that is built with a policy
-knows models and sources of pages by the operator's names alone, reads no file that a client names,
-and lets a client lower a limit but never lift it, wherever a setting comes from.
+In your own process, any model, file or address is allowed. A graph with a policy knows models,
+databases and sources of pages only by the operator's names, and opens no file that a client names.
+Clients may lower a limit but never raise it, whatever way a setting arrives.
 """
 
 import logging
@@ -24,18 +24,18 @@ from thoughtgraph.settings.marks import Ceiling, FreeText, Offer, Operators, Ser
 S = TypeVar("S", bound=Settings)
 
 LONGEST_TEXT = 100_000
-"""Characters of a problem, and of a setting that is any text (ours): both go into every prompt."""
+"""Most characters of a problem or a free-text setting (ours): both go into every prompt."""
 CEILINGS: Mapping[str, float | None] = {
     name: mark.most or Settings.model_fields[name].get_default(call_default_factory=True)
     for name, mark in Settings.marked(Ceiling).items()
 }
-"""The settings that have a ceiling, each with the one that holds where the operator names none."""
+"""Settings that have a ceiling, each with the ceiling that holds if the operator sets none."""
 DEFAULT = "default"
-"""Name of the one model that is served when none is named."""
+"""Name of the only model on offer if the operator names none."""
 NO_PAGES = "none"
-"""What an operator names who offers no source of pages."""
+"""Entry of an operator who offers no source of pages."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_LIFTED = re.compile(r" None: [^.:]*+\.")  # what a description says of a limit that is lifted
+_LIFTED = re.compile(r" None: [^.:]*+\.")  # the part of a description about no limit
 MODELS_VARIABLE = "THOUGHTGRAPH_SERVED_MODELS"
 CORPORA_VARIABLE = "THOUGHTGRAPH_SERVED_CORPORA"
 DATABASES_VARIABLE = "THOUGHTGRAPH_SERVED_DATABASES"
@@ -52,17 +52,17 @@ class Policy:
     Args:
         models: Model specifiers by the names that clients know; the first is the default. An empty
             specifier is the operator's default model.
-        corpora: Sources of pages by name, each as the setting `corpus` takes it; the first is the
-            default. Without any, only pages that come with a problem can be searched.
-        ceilings: The most a client may set a limit to, by the name of its setting; None sets no
-            ceiling. A limit that is not named has its default as ceiling.
-        prices: US dollars a million prompt tokens and a million completion tokens, by the names of
+        corpora: Sources of pages by name, each a value of the setting `corpus`; the first is the
+            default. If empty, clients can search only pages that come with a problem.
+        ceilings: The highest value of each limit, by the name of its setting; None sets no ceiling.
+            A limit without an entry has its built-in ceiling, in most cases its default.
+        prices: US dollars per million prompt and per million completion tokens, by the names of
             `models`.
-        databases: Databases by name, each as the setting `database` takes it; the first is the
-            default. Without any, only the package's example can be asked.
+        databases: Databases by name, each a value of the setting `database`; the first is the
+            default. If empty, clients can query only the package's example.
 
     Raises:
-        InputError: No model is named, or a name cannot be one.
+        InputError: There is no model, a name has a wrong form, or a limit or a price has no match.
     """
 
     models: Mapping[str, str] = field(default_factory=lambda: {DEFAULT: ""})
@@ -72,25 +72,25 @@ class Policy:
     databases: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be served."""
+        """Refuses names that cannot be served."""
         if not self.models:
             raise InputError("a policy needs at least one model; name one in models")
         for name in (*self.models, *self.corpora, *self.databases):
             if not _NAME.fullmatch(name):
                 raise InputError(f"{name!r} is no name; use letters, digits, dots, _ and -")
-        for kind, names, known in (
+        for kind, names, allowed in (
             ("limit", self.ceilings, CEILINGS),
             ("model", self.prices, self.models),
         ):
-            for name in names.keys() - known.keys():
-                raise UnknownName(kind, name, known)
+            for name in names.keys() - allowed.keys():
+                raise UnknownName(kind, name, allowed)
 
     @classmethod
     def from_environment(cls) -> "Policy":
-        """Returns the policy that the operator's variables say; see docs/serving.md.
+        """Returns the policy from the operator's environment variables; see docs/serving.md.
 
         Raises:
-            InputError: One of them cannot be read.
+            InputError: A variable cannot be read.
         """
         models, corpora = _entries(MODELS_VARIABLE), _entries(CORPORA_VARIABLE)
         chosen: dict[str, Any] = {"models": models} if models else {}
@@ -99,41 +99,41 @@ class Policy:
         ceilings: dict[str, float | None] = {}
         for name, text in _entries(LIMITS_VARIABLE).items():
             number = None if text == "none" else _number(LIMITS_VARIABLE, name, text)
-            whole = number and number.is_integer() and name not in ("dollars", "seconds")
+            is_whole = number and number.is_integer() and name not in ("dollars", "seconds")
             key = name if name in CEILINGS else f"{LIMIT_PREFIX}{name}"
-            ceilings[key] = int(number) if number is not None and whole else number
+            ceilings[key] = int(number) if number is not None and is_whole else number
         prices: dict[str, tuple[float, float]] = {}
         for name, text in _entries(PRICES_VARIABLE).items():
             prompt, _, completion = text.partition("/")
-            both = (_number(PRICES_VARIABLE, name, each) for each in (prompt, completion))
-            prices[name] = next(both), next(both)
+            pair = (_number(PRICES_VARIABLE, name, each) for each in (prompt, completion))
+            prices[name] = next(pair), next(pair)
         databases = _entries(DATABASES_VARIABLE)
         return cls(**chosen, ceilings=ceilings, prices=prices, databases=databases)
 
     def restrict(self, base: type[S]) -> type[S]:
-        """Returns a method's settings with nothing in them that a client must not choose.
+        """Returns a method's settings class, restricted to the values that clients may choose.
 
         Raises:
-            TypeError: A setting may be any text, and nothing says what it may open.
+            TypeError: A setting takes any text, and no mark says which texts are safe.
         """
         fields = {name: self._field(name, field) for name, field in base.model_fields.items()}
-        changed: dict[str, Any] = {name: each for name, each in fields.items() if each is not None}
-        made = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **changed)
+        updates: dict[str, Any] = {name: each for name, each in fields.items() if each is not None}
+        restricted = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **updates)
         # API clients can read the schema, but have no command.
-        made.listed = "the assistant's schema lists what can be set"
-        return made
+        restricted.listed = "the assistant's schema lists what can be set"
+        return restricted
 
     def admit(self, settings: type[Settings], state: object) -> None:
-        """Refuses the settings in a state that a client could not have chosen.
+        """Refuses settings in a state that no client could have chosen.
 
-        Other versions of the policy, or other programs, may have written them.
+        Another version of the policy, or another program, may have written them.
 
         Args:
-            settings: The method's restricted settings.
-            state: What the state holds.
+            settings: The method's restricted settings class.
+            state: The settings in the state.
 
         Raises:
-            SettingError: They are not what the graph writes under this policy.
+            SettingError: The graph would not write these settings under this policy.
         """
         remedy = "start the problem again"
         refused = "the thread's settings are not allowed here"
@@ -142,29 +142,29 @@ class Policy:
         try:
             allowed = settings(**state).model_dump(mode="json")
         except (InputError, TypeError) as error:
-            why = str(error) if isinstance(error, InputError) else "names are texts"
+            why = str(error) if isinstance(error, InputError) else "setting names must be strings"
             raise SettingError(f"{refused}: {why}; {remedy}") from None
         if allowed != state:
             raise SettingError(f"{refused}; {remedy}")
 
     def opened(self, name: str, open_port: Callable[..., ChatPort]) -> ChatPort:
-        """Returns the port of one of `models`, which goes by that name and keeps the rest quiet.
+        """Opens one of `models`; errors of its port reveal only this name.
 
         Raises:
-            ModelUnavailable: It cannot be had; the log says why.
+            ModelUnavailable: The model cannot be opened; the log says why.
         """
         try:
             return open_port(self.models[name], served_as=name)
         except (InputError, ModelError) as error:
             logger.error("model %r cannot be used: %s", name, error)
-            told = f"model {name!r} cannot be used; the server's log says why"
-            raise ModelUnavailable(told) from None
+            message = f"model {name!r} cannot be used; the server's log says why"
+            raise ModelUnavailable(message) from None
 
     def sourced(self, kind: type[Settings], settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns settings with a source of pages in the place of its name.
+        """Returns settings in which a source of pages replaces the name that a client chose.
 
-        Where none was named it stays empty, as a problem may bring its own pages; with `_else` to
-        its name stands the source for those that do not, and with `_name` which of both it is.
+        Without a choice the setting stays empty, as a problem may bring its own pages. The key with
+        `_else` has the source for other problems, the key with `_name` the name of the source.
         """
         first, sources = next(iter(self.corpora), ""), dict(settings)
         for name, mark in kind.marked(Offer).items():
@@ -176,15 +176,15 @@ class Policy:
         return sources
 
     def lowered(self, published: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns a task's published values, none above the operator's ceiling."""
-        lowest = dict(published)
-        for name, most in {**CEILINGS, **self.ceilings}.items():
-            if published.get(name) is not None and most is not None:
-                lowest[name] = min(published[name], most)
-        return lowest
+        """Returns a task's published values, each at most the operator's ceiling."""
+        values = dict(published)
+        for name, ceiling in {**CEILINGS, **self.ceilings}.items():
+            if published.get(name) is not None and ceiling is not None:
+                values[name] = min(published[name], ceiling)
+        return values
 
     def _field(self, name: str, field: FieldInfo) -> Any:
-        """Returns what a setting becomes by its mark; None if it stays as it is."""
+        """Returns a setting as its mark restricts it; None if it stays as it is."""
         for mark in _marks(name, field):
             match mark:
                 case Operators():
@@ -192,7 +192,7 @@ class Policy:
                 case Offer(kind, description, names):
                     choices = (*names, *getattr(self, kind, ()))
                     default = field.default if field.default in choices else choices[0]
-                    # Of one name pydantic's schema says `const`, of which a form makes no choice.
+                    # For one name, pydantic writes `const`, which a form does not show as a choice.
                     extra: Any = {"enum": [*choices]}
                     offered = Field(default, description=description, json_schema_extra=extra)
                     return cast("Any", Literal)[choices], offered
@@ -207,49 +207,49 @@ class Policy:
         return None
 
     def _own(self, name: str, field: FieldInfo) -> Any:
-        """Returns a setting that has one value, which is the operator's or the default."""
+        """Returns a setting fixed to one value: the operator's, else the default."""
         value = getattr(self, name, field.get_default(call_default_factory=True))
 
-        def only(chosen: Any) -> Any:
+        def fixed(chosen: Any) -> Any:
             if chosen != value:
                 raise ValueError("it is the operator's")
             return chosen
 
-        annotation = cast("Any", Annotated)[field.annotation, AfterValidator(only)]
+        annotation = cast("Any", Annotated)[field.annotation, AfterValidator(fixed)]
         return annotation, Field(default_factory=lambda: value, description=field.description)
 
-    def _capped(self, name: str, field: FieldInfo, usual: float | None) -> Any:
-        """Returns a limit that can be lowered, and is the ceiling where it is lifted."""
-        own = field.get_default(call_default_factory=True)
-        most = self.ceilings.get(name, own if usual is None else usual)
-        if most is None:
+    def _capped(self, name: str, field: FieldInfo, built_in: float | None) -> Any:
+        """Returns a limit that can only be lowered; None, for no limit, becomes the ceiling."""
+        default_value = field.get_default(call_default_factory=True)
+        ceiling = self.ceilings.get(name, default_value if built_in is None else built_in)
+        if ceiling is None:
             return None
-        default = most if own is None else min(own, most)
-        text = f"{_LIFTED.sub('', field.description or '')} At most {most} here."
+        default = ceiling if default_value is None else min(default_value, ceiling)
+        text = f"{_LIFTED.sub('', field.description or '')} At most {ceiling} here."
         (least,) = (each.ge for each in field.metadata if isinstance(each, Ge))
         annotation: Any = field.annotation
         if type(None) in get_args(annotation):
-            lower = BeforeValidator(lambda chosen: most if chosen is None else chosen)
-            annotation = cast("Any", Annotated)[annotation, lower]
-        # Where it was computed it stays so: a form then sends none unless it is touched.
+            cap = BeforeValidator(lambda chosen: ceiling if chosen is None else chosen)
+            annotation = cast("Any", Annotated)[annotation, cap]
+        # A computed default stays computed: a form sends it only if the user touches it.
         computed = field.default_factory is not None
-        shown: Any = {"default_factory": lambda: default} if computed else {"default": default}
-        return annotation, Field(**shown, ge=least, le=most, description=text)
+        options: Any = {"default_factory": lambda: default} if computed else {"default": default}
+        return annotation, Field(**options, ge=least, le=ceiling, description=text)
 
 
 def operators(settings: type[Settings]) -> list[str]:
-    """Returns the settings that are an operator's alone."""
+    """Returns the names of settings that only the operator sets."""
     fields = settings.model_fields.items()
     return [n for n, field in fields if any(isinstance(m, Operators) for m in _marks(n, field))]
 
 
 def _marks(name: str, field: FieldInfo) -> list[Any]:
-    """Returns the marks of a setting: a method may say more of one that all have, not less."""
+    """Returns the marks of a setting; a method may add marks to a shared one but remove none."""
     return [*field.metadata, *Settings.model_fields.get(name, field).metadata]
 
 
 def _any_text(annotation: Any) -> bool:
-    """Returns whether a type has values that are not bounded by it: texts, or anything."""
+    """Returns whether a type allows more than literals and numbers, such as any text."""
     if get_origin(annotation) is Literal:
         return False
     if parts := get_args(annotation):

@@ -1,7 +1,7 @@
-"""What a task can do that is solved by reasoning steps in free words, one thought a step.
+"""Capabilities of tasks that are solved by free-form reasoning steps, one thought per step.
 
-These are the capabilities behind Thought Rollback and its baselines. A task that inherits from
-`thoughtgraph.tasks.rollback_prompts.Reasoning` has all of them, in the paper's own words.
+They are the capabilities behind Thought Rollback and its baselines. A task that inherits from
+`thoughtgraph.tasks.rollback_prompts.Reasoning` has all of them, with the paper's prompts.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
@@ -12,32 +12,32 @@ from thoughtgraph.task import Options, Question, Task
 from thoughtgraph.tree import Path
 
 TWO_CALLS = "two_call"
-"""The value of the setting `protocol` under which a second request reads an analysis."""
+"""Value of the setting `protocol` with which a second request reads an analysis."""
 
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """Which steps of a path an analysis found to be bad."""
+    """The bad steps of a path, according to an analysis."""
 
     steps: list[int] = field(default_factory=list)
-    """Their numbers from 1, in ascending order, no one twice."""
+    """Numbers of the bad steps, from 1, ascending and distinct."""
     malformed: int = 0
-    """Completions that do not say it in the form that was asked for; they are counted."""
+    """Number of completions that do not name the steps in the requested form."""
     analysis: str = ""
-    """What is wrong, in words; where the task itself found it, and no model was asked."""
+    """What is wrong, in words, if the task itself detects it without a model."""
 
 
 @runtime_checkable
 class Steps(Task, Protocol):
-    """Is solved by reasoning steps in free words, one thought a step (Thought Rollback)."""
+    """Is solved by free-form reasoning steps, one thought per step (Thought Rollback)."""
 
     def step(
         self, problem: str, path: Path, lessons: Sequence[Path], options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
-        """Returns what to ask for the next step after a path.
+        """Returns the question for the next step after a path.
 
-        Each completion is read as a partial thought: `text`; and, for a step that ends its path,
-        `status="terminal"` and `answer`, None where no answer can be read.
+        Each completion is read as a partial thought with a `text`. A step that ends its path also
+        has `status="terminal"` and an `answer`, which is None if no answer can be read.
 
         Args:
             problem: The problem in canonical form.
@@ -50,15 +50,15 @@ class Steps(Task, Protocol):
 
 @runtime_checkable
 class Reviews(Task, Protocol):
-    """Can have the steps of a path checked (Thought Rollback, section 4.2)."""
+    """Can have a model check the steps of a path (Thought Rollback, section 4.2)."""
 
     def analyse(
         self, problem: str, path: Path, options: Options
     ) -> Question[Faults] | Faults | Awaitable[Question[Faults] | Faults]:
-        """Returns what to ask about the steps of a path, or their faults where no model is needed.
+        """Returns the question about the steps of a path, or their faults if no model is needed.
 
-        The completion is read for faults where `protocol` says that it is to name them. Where it
-        does not, and the last thought of the path holds its `analysis` by now, what is asked for is
-        the bad steps that the analysis names.
+        If `protocol` is `single_call`, the completion names the faults. If it is `two_call`, the
+        completion is a free-form analysis. Once the last thought of the path holds this `analysis`,
+        the question asks for the bad steps that the analysis names.
         """
         ...

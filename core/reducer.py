@@ -1,8 +1,8 @@
-"""The reducer of the channel `thoughts`: what nodes write, and what `update_state` edits by hand.
+"""The reducer of the channel `thoughts`: folds in the writes of nodes and edits by `update_state`.
 
-A person writes `{"thoughts": {"3": {"status": "pruned"}}}`, an object of thoughts by id. Nodes
-write lists of such objects: that tells the two apart. Nodes read the tree and keep nothing
-beside it, so whatever an edit changes counts from the next node on.
+A person writes an object of thoughts by id, such as `{"thoughts": {"3": {"status": "pruned"}}}`.
+Nodes write lists of such objects, which tells the two apart. As nodes read the tree and keep no
+state outside it, an edit takes effect from the next node on.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,45 +24,45 @@ from thoughtgraph.tree_check import misgrown
 
 BELOW = "below a thought that was pruned by hand"
 EDITABLE = ("status", "value", "note")
-"""Fields that anybody may change; in their own process a user may change all but `PLACE`."""
+"""Fields that any client may edit; in their own process, users may edit all but `PLACE`."""
 PLACE = ("id", "parent", "depth", "created_by")
-"""Fields that say where a thought stands in the tree; they never change."""
+"""Fields for a thought's place in the tree and its origin; they never change."""
 LARGEST_VALUE = 1e9
-"""Largest value by hand (ours): sums of such values stay finite, and JSON holds them."""
+"""Largest value that an edit may set (ours): sums stay finite, and JSON can hold them."""
 MOST_NEW = 100
-"""Thoughts that one edit may add (ours)."""
+"""Most thoughts that one edit may add (ours)."""
 
 
 def fold_writes(tree: Tree, writes: Sequence[Any], method: MethodEntry, *, trusted: bool) -> Tree:
-    """Folds what nodes and persons write into the tree: the reducer of the channel `thoughts`.
+    """Folds the writes of nodes and persons into the tree: the reducer of the channel `thoughts`.
 
     Args:
-        tree: The tree until now.
+        tree: The tree so far.
         writes: Lists of thoughts by nodes, objects by persons.
-        method: The method, which says what edits it can use.
-        trusted: Whether a person may change fields that only nodes write otherwise.
+        method: The method, whose entry lists the edits that it supports.
+        trusted: Whether a person may edit fields that otherwise only nodes write.
 
     Raises:
-        InputError: An edit makes no sense, or would have no effect on the method.
+        InputError: An edit is invalid, or would have no effect on the method.
     """
-    # On a server a client can send what looks like a node's write.
+    # On a server, a client can send a list that looks like a node's write.
     merge = merge_thoughts if trusted else _checked_merge
-    by_nodes: list[Tree] = []
+    node_writes: list[Tree] = []
     for write in writes:
         if isinstance(write, list):
-            by_nodes += write
+            node_writes += write
         else:
-            # An edit is checked against the tree with all that nodes wrote before it.
-            tree, by_nodes = merge(tree, by_nodes), []
+            # An edit is checked against the tree with all earlier writes of nodes.
+            tree, node_writes = merge(tree, node_writes), []
             tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
-    return merge(tree, by_nodes)
+    return merge(tree, node_writes)
 
 
 def _checked_merge(tree: Tree, writes: Sequence[Any]) -> Tree:
-    """Returns the tree with what nodes wrote, or a client in their name.
+    """Returns the tree with the writes of nodes, or of a client that poses as a node.
 
     Raises:
-        InputError: It is nothing that a node writes.
+        InputError: No node could have written one of them.
     """
     if not all(isinstance(part, dict) and _is_tree(part) for part in writes):
         raise InputError('an edit of the tree is an object: {"3": {"status": "pruned"}}')
@@ -73,7 +73,7 @@ def _checked_merge(tree: Tree, writes: Sequence[Any]) -> Tree:
 
 
 def _is_tree(part: Mapping[Any, Any]) -> bool:
-    """Returns whether each key has fields, and what merges by name has names."""
+    """Returns whether every id maps to fields, and the fields that merge by key are objects."""
     return all(
         isinstance(key, str)
         and isinstance(new, dict)
@@ -83,19 +83,19 @@ def _is_tree(part: Mapping[Any, Any]) -> bool:
 
 
 def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool) -> Tree:
-    """Returns what an edit changes: itself, and what lies below a thought that it prunes.
+    """Returns the changes of an edit, with those to thoughts below the ones that it prunes.
 
-    Thoughts and fields that the edit leaves as they are count as not edited, so a whole tree may be
-    written back.
+    Unchanged thoughts and fields do not count as part of the edit, so a person may write back a
+    whole tree.
 
     Args:
-        tree: The tree that is edited.
-        edit: Changed thoughts by id, and new ones under the next numbers.
-        method: The method of the search.
-        trusted: Whether it may change fields that only nodes write otherwise.
+        tree: The tree before the edit.
+        edit: Changed thoughts by id, and new ones under the next free numbers.
+        method: The method, whose entry lists the edits that it supports.
+        trusted: Whether the edit may change fields that otherwise only nodes write.
 
     Raises:
-        InputError: The edit makes no sense, or would have no effect on the method.
+        InputError: The edit is invalid, or would have no effect on the method.
     """
     if not isinstance(edit, Mapping):
         raise InputError('an edit of the tree is an object: {"3": {"status": "pruned"}}')
@@ -135,6 +135,7 @@ def _change(
     method: MethodEntry,
     editable: Collection[str],
 ) -> Thought:
+    """Returns the fields of a thought that an edit changes, checked and ready to merge."""
     changed = {k: v for k, v in thought.items() if k not in old or cast("Any", old)[k] != v}
     for name in changed:
         if name not in editable:
@@ -146,22 +147,23 @@ def _change(
     status = fields.get("status")
     if status == "open":
         _admit(method, "open", "does not go back to thoughts that it left")
-    by = {"pruned": PERSON, "open": ""}
-    return cast("Thought", {**fields, **({"pruned_by": by[status]} if status in by else {})})
+    marks = {"pruned": PERSON, "open": ""}
+    return cast("Thought", {**fields, **({"pruned_by": marks[status]} if status in marks else {})})
 
 
 def _below(tree: Tree, changes: Tree) -> Tree:
-    """Returns the changes to all that follows thoughts that are pruned."""
-    gone = {key for key, change in changes.items() if change.get("status") == "pruned"}
+    """Returns the changes to the thoughts below those that `changes` prunes."""
+    pruned = {key for key, change in changes.items() if change.get("status") == "pruned"}
     below: Tree = {}
-    for key, thought in tree.items() if gone else ():  # parents come before their children
-        if thought["parent"] in gone and key not in changes:
-            gone.add(key)
+    for key, thought in tree.items() if pruned else ():  # parents come before their children
+        if thought["parent"] in pruned and key not in changes:
+            pruned.add(key)
             below[key] = {"status": "pruned", "note": BELOW, "pruned_by": PERSON}
     return below
 
 
 def _addition(tree: Tree, key: str, fields: Mapping[str, Any], method: MethodEntry) -> Tree:
+    """Returns a new thought that a person wrote, after a check of its fields."""
     if missing := [name for name in ("parent", "text") if name not in fields]:
         raise InputError(
             f"there is no thought {_quoted(key)}; a new one needs {' and '.join(missing)}"
@@ -191,7 +193,7 @@ def _addition(tree: Tree, key: str, fields: Mapping[str, Any], method: MethodEnt
 
 
 def _valid(key: str, fields: Mapping[str, Any], method: MethodEntry) -> dict[str, Any]:
-    """Returns fields with valid contents, values as floats."""
+    """Checks the contents of fields, and returns them with the value as a float."""
     valid = dict(fields)
     if "value" in valid:
         value = valid["value"]
@@ -213,12 +215,12 @@ def _valid(key: str, fields: Mapping[str, Any], method: MethodEntry) -> dict[str
 def _admit(method: MethodEntry, edit: Edit, refusal: str) -> None:
     """Refuses an edit that would have no effect on the method."""
     if edit not in method.edits:
-        able = sorted(each.id for each in METHODS.values() if edit in each.edits)
-        raise InputError(f"{method.id} {refusal}; {', '.join(able)} do")
+        methods = sorted(each.id for each in METHODS.values() if edit in each.edits)
+        raise InputError(f"{method.id} {refusal}; {', '.join(methods)} do")
 
 
 def _check_reach(tree: Tree, key: str, depth: int, method: MethodEntry) -> None:
-    """Refuses to open or add a thought where the method does not look any more."""
+    """Refuses to open or add a thought on a level that the method no longer looks at."""
     if method.reach is None:
         return
     deepest = max(thought["depth"] for thought in tree.values())
@@ -230,5 +232,5 @@ def _check_reach(tree: Tree, key: str, depth: int, method: MethodEntry) -> None:
 
 
 def _quoted(refused: object) -> str:
-    """Returns a refused value, shortened: it may be of any size."""
+    """Returns a refused value for a message, shortened, as it may be of any size."""
     return repr(refused[:60] if isinstance(refused, str) else type(refused).__name__)

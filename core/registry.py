@@ -1,4 +1,4 @@
-"""Methods and tasks by id; each is imported only when it is asked for."""
+"""Methods and tasks by id; each is imported only when a caller requests it."""
 
 from functools import cache
 from pkgutil import resolve_name
@@ -16,7 +16,7 @@ __all__ = ["DEFAULT_METHODS", "METHODS", "TASKS", "MethodEntry", "TaskEntry", "s
 
 @cache
 def settings(name: str) -> "type[Settings]":
-    """Returns the settings of a method; LangGraph is not imported for them.
+    """Returns the settings class of a method, without an import of LangGraph.
 
     Raises:
         UnknownName: There is no such method.
@@ -27,10 +27,10 @@ def settings(name: str) -> "type[Settings]":
 
 @cache
 def task(name: str) -> "Task":
-    """Makes a task by its id.
+    """Returns the task with this id, always the same object.
 
     Raises:
         UnknownName: There is no such task.
     """
-    made: Task = resolve_name(f"thoughtgraph.tasks.{TASKS[name].factory}")()
-    return made
+    instance: Task = resolve_name(f"thoughtgraph.tasks.{TASKS[name].factory}")()
+    return instance

@@ -1,7 +1,7 @@
-"""The result of one search as it is kept: what it holds, how it is written, how it is shown.
+"""The stored form of a search result: its contents, and how to write and show it.
 
-What a graph returns and what `thoughtgraph solve --json` writes have one stored form, so that
-either can be viewed and compared with the other.
+Results of a graph and of `thoughtgraph solve --json` share one stored form, so that either can be
+viewed and compared with the other.
 """
 
 import html as markup
@@ -24,11 +24,11 @@ from thoughtgraph.usage import Usage, report
 
 PACKAGES = ("thoughtgraph", "langgraph", "langchain-core", "langchain-openai")
 NEEDED = ("method", "problem", "settings", "tree")
-"""What a result cannot be stored without."""
+"""Keys without which a result cannot be stored."""
 OPTIONAL = ("candidates", "ensembles", "error", "prices", "unused")
-"""What a stored result holds where there is some."""
+"""Keys that a stored result has only if their values are not empty."""
 TOLD = ("verified", "right", "limit", "votes", "run", "date")
-"""What it holds of how the search ended, besides its outcome in words."""
+"""Keys about the run and how it ended, besides its outcome in words."""
 _brief = Repr()
 _brief.maxstring = 200
 FRAME = (
@@ -41,8 +41,8 @@ class Page(str):
     """A self-contained HTML page; a notebook shows it where it is a cell's last expression.
 
     Args:
-        markup: The page.
-        told: What stands for it where only text is shown: the answer, and how the search ended.
+        markup: The text of the page.
+        told: The answer and how the search ended, shown instead of the page where only text fits.
     """
 
     __slots__ = ("told",)
@@ -55,22 +55,22 @@ class Page(str):
         return page
 
     def __repr__(self) -> str:
-        """Returns what a prompt shows, and a notebook without HTML: not the whole page."""
+        """Returns a short text, for a Python prompt or a notebook without HTML."""
         return f"<Page {self.told or f'of {len(self)} characters'}>"
 
     def _repr_html_(self) -> str:
-        # In a frame of its own: its style and script concern nothing else of the notebook.
+        # A frame keeps the page's style and script apart from the rest of the notebook.
         return FRAME.format(page=markup.escape(self, quote=True))
 
 
 class Result(dict[str, Any]):
-    """What a graph returned, as a dictionary; a notebook shows it as the page of its tree."""
+    """The result of a graph, as a dictionary; a notebook shows it as the page of its tree."""
 
     def __repr__(self) -> str:
-        """Returns what a prompt shows: the tree alone would fill screens."""
+        """Returns a short text for a Python prompt: the tree alone would fill screens."""
         names = ("answer", "stop_reason", *(["error"] if self.get("error") else []))
-        shown = {name: self.get(name) for name in names}
-        facts = ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        values = {name: self.get(name) for name in names}
+        facts = ", ".join(f"{name}={value!r}" for name, value in values.items())
         return f"<Result {facts}, keys: {', '.join(self)}>"
 
     def _repr_html_(self) -> str:
@@ -78,18 +78,18 @@ class Result(dict[str, Any]):
 
     @property
     def returned(self) -> str:
-        """What the answer gives when it is run, such as the rows of a query; empty if it is not."""
+        """The output of running the answer, such as a query's rows; empty if it is not run."""
         return str(chosen_thought(self).get("returned", ""))
 
 
 def stored(out: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a result in the form in which it is kept; of a stored one, the same again.
+    """Returns a result in its stored form; a stored result comes back with the same contents.
 
     Args:
-        out: What a graph returned, or the last state of one that was stopped.
+        out: The result of a graph, the last state of a stopped one, or a stored result.
 
     Raises:
-        InputError: It is no result.
+        InputError: `out` is not a result.
     """
     missing = [name for name in NEEDED if name not in out] if isinstance(out, Mapping) else NEEDED
     if missing:
@@ -108,7 +108,7 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
         "outcome": out.get("outcome") or sentence(out),
         "stop_reason": out.get("stop_reason", ""),
         "usage": report(out.get("usage") or Usage(), priced=not unpriced(out.get("prices", {}))),
-        # `oracle` is no setting, but what the result depends on: every result with feedback says
+        # `oracle` is not a setting, but the result depends on it: every result with feedback says
         # so.
         "settings": {**settings, "oracle": bool(out.get("oracle", settings.get("oracle")))},
         "tree": {key: without_pages(thought) for key, thought in out["tree"].items()},
@@ -118,28 +118,28 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _models(out: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the names of models that the settings leave open: a graph was built around them."""
-    used, named = list(out.get("prices") or ()), out["settings"]
-    if named.get("model") or not used:
+    """Returns the models that the settings leave open because the graph was built around them."""
+    models, settings = list(out.get("prices") or ()), out["settings"]
+    if settings.get("model") or not models:
         return {}
-    judge = named.get("evaluator_model") or (used[1] if len(used) > 1 else "")
-    return {"model": used[0], "evaluator_model": judge}
+    judge = settings.get("evaluator_model") or (models[1] if len(models) > 1 else "")
+    return {"model": models[0], "evaluator_model": judge}
 
 
 def without_pages(thought: Thought) -> Thought:
-    """Returns a thought whose tools' state names its page but does not hold the page's text."""
+    """Returns a thought whose `tool_state` names its page but omits the page's text."""
     state = thought.get("tool_state") or {}
     if not isinstance(page := state.get("page"), dict):
         return thought
-    named = {name: page[name] for name in ("title", "url") if page.get(name)}
-    return {**thought, "tool_state": {**state, "page": named}}
+    reference = {name: page[name] for name in ("title", "url") if page.get(name)}
+    return {**thought, "tool_state": {**state, "page": reference}}
 
 
 @cache
 def versions() -> Mapping[str, str]:
     """Returns the versions that a result depends on.
 
-    They are looked up once: that takes longer than all else of storing a small result.
+    They are cached: the look-up takes longer than everything else in storing a small result.
     """
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
@@ -148,29 +148,29 @@ def html(out: Mapping[str, Any]) -> Page:
     """Returns the page of a result's search tree; a notebook shows it.
 
     Args:
-        out: What `tg.solve` or a graph returned, or a stored result.
+        out: The result of `tg.solve` or of a graph, or a stored result.
 
     Raises:
-        InputError: It is no result.
+        InputError: `out` is not a result.
     """
-    kept = stored(out)
-    told = f"answer={_brief.repr(kept['answer'])}, {kept['outcome']}"
-    # The viewer stands in a layer above.
-    page: str = resolve_name("thoughtgraph.cli.viewer.page:page")([kept])
-    return Page(page, told)
+    result = stored(out)
+    summary = f"answer={_brief.repr(result['answer'])}, {result['outcome']}"
+    # Resolved at run time, as the viewer belongs to a layer above.
+    page: str = resolve_name("thoughtgraph.cli.viewer.page:page")([result])
+    return Page(page, summary)
 
 
 def save(out: Mapping[str, Any], path: str | Path) -> None:
-    """Writes a result to a file, as `thoughtgraph solve --json` or, for `.html`, `--html` does.
+    """Writes a result to a file, like `thoughtgraph solve --json` or, for `.html`, `--html`.
 
     `thoughtgraph view` reads the JSON.
 
     Args:
-        out: What `tg.solve` or a graph returned, or a stored result.
-        path: The file; it is replaced if it is there.
+        out: The result of `tg.solve` or of a graph, or a stored result.
+        path: The file; an existing one is replaced.
 
     Raises:
-        InputError: It is no result, or the file cannot be written.
+        InputError: `out` is not a result, or the file cannot be written.
     """
     check_writable(str(path))
     page = Path(path).suffix.lower() in (".html", ".htm")
@@ -186,7 +186,7 @@ def check_writable(path: str) -> None:
     """Refuses a file that cannot be written, before anything is spent on its content.
 
     Raises:
-        InputError: Its folder is missing or it is not to be written.
+        InputError: The path is a folder, its folder is missing, or the file cannot be written.
     """
     target = Path(expanduser(path))
     if target.is_dir():
@@ -194,7 +194,7 @@ def check_writable(path: str) -> None:
     if not target.parent.is_dir():
         raise InputError(f"there is no folder {str(target.parent)!r}; make it first")
     try:
-        # Permissions do not tell: a disk may be read-only, a folder the system's own.
+        # Permission bits are not enough: a disk may be read-only, a folder the system's own.
         if target.exists():
             target.open("ab").close()
         else:
@@ -213,9 +213,9 @@ def write(path: str, content: str) -> None:
     """Writes a text file.
 
     Raises:
-        InputError: It cannot be written, such as where the disk is full.
+        InputError: The file cannot be written, for example because the disk is full.
     """
-    # Half a surrogate pair, which a model may write, has no UTF-8; JSON and pages show its escape.
+    # A lone surrogate, which a model may write, has no UTF-8 form; JSON and pages show its escape.
     encoded = content.encode("utf-8", "backslashreplace")
     try:
         Path(expanduser(path)).write_bytes(encoded)

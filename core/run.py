@@ -1,4 +1,4 @@
-"""The objects a graph is built around: task, models, oracle. Plain values come by settings."""
+"""The objects a graph is built around: task, models, oracle. Plain values are settings."""
 
 import asyncio
 import json
@@ -29,30 +29,30 @@ from thoughtgraph.task import Opens, Task
 T = TypeVar("T")
 
 OpenPort = Callable[..., ChatPort]
-"""Makes the port of a model specifier; `served_as` names it for clients of a server."""
+"""Opens the port of a model specifier; `served_as` is its name for clients of a server."""
 Conclude = Callable[[Any], Awaitable[dict[str, Any]]]
-"""From a state to what a search comes to that ends with it."""
+"""Returns the final update of a search that ends in a state."""
 
 
 @dataclass
 class Run:
-    """What the nodes of one graph close over: objects that all its runs share, nothing of a run.
+    """The objects that the nodes of one graph close over, and that all its runs share.
 
     Args:
         method: The method.
-        settings: Its settings, restricted where there is a policy.
-        open_port: Makes the port of a specifier, for graphs whose model is named by the context.
-        task: The task; None when the context names it.
-        model: The generating model; None when the context names it.
-        evaluator: The judging model; None means the generating one, or the context's.
-        oracle: Says whether an answer is right; None runs without gold feedback. True stands for
-            the task's own exact check.
-        presets: Settings that a run has unless it is given others.
-        tools: All tools of the task, or the user's own that are added to the task's.
-        policy: What the clients of a server may choose, and `settings` is restricted to; None in
-            the user's own process, where all is free.
-        conclude: Reads the answer off a state; the method's last node says how.
-        ledgers: What the nodes of a superstep share while they run, by its name.
+        settings: Its settings class, restricted if there is a policy.
+        open_port: Opens the port of a specifier, for graphs whose context names the model.
+        task: The task; None if the context names it.
+        model: The generating model; None if the context names it.
+        evaluator: The judging model; None: the context's, else the generating one.
+        oracle: Returns whether an answer is right. True: the task's own exact check does. False:
+            runs get no gold feedback.
+        presets: The settings that the graph was built with; those of a run outrank them.
+        tools: The user's own tools, added to the task's, or a toolbox that replaces them.
+        policy: The choices of a server's clients, to which `settings` is restricted; None in the
+            user's own process, where everything is allowed.
+        conclude: Returns the final update for a state; set with the method's last node.
+        ledgers: State that the nodes of a superstep share while they run, by checkpoint id.
     """
 
     method: Method
@@ -76,10 +76,10 @@ class Run:
 
     @cached_property
     def context(self) -> type[Settings]:
-        """Returns the settings of the graph, its `context_schema`.
+        """Returns the settings class of the graph, its `context_schema`.
 
-        A run that is given one that is closed over is refused; forms lack it. What is wrong with
-        values is told as `refusal`.
+        Settings that the graph or the operator fixes are closed: forms omit them, and a run that
+        sets one is refused. Errors in values are stored as `refusal`.
         """
         closed = [name for name in ("task", "model") if getattr(self, name) is not None]
         if self.evaluator is not None or self.model is not None:
@@ -90,19 +90,19 @@ class Run:
         published = {task.id: self._published(task) for task in tasks}
         base = self.settings
         fields = graph_fields(base, json.dumps([published, self.presets]))
-        # Each graph has a class of its own: by it a graph inside another knows whose a context is.
-        own = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
-        own.closed, own.presets, own.defers = frozenset(closed), self.presets, True
-        return own
+        # Each graph has its own class, by which a nested graph tells its context from its parent's.
+        kind = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+        kind.closed, kind.presets, kind.defers = frozenset(closed), self.presets, True
+        return kind
 
     def chosen(self, context: object) -> dict[str, Any]:
-        """Returns the settings that a run was given by its context.
+        """Returns the settings that a run's context sets.
 
-        A search inside another program's graph is shown that graph's context, which is not its own:
-        what is no settings of this very graph is passed over, whatever its keys are called.
+        A search inside another program's graph receives that graph's context. Unless the context is
+        an instance of this graph's own class, it is ignored, whatever its keys.
 
         Raises:
-            InputError: They are none of the graph's.
+            InputError: The context has an unknown setting or an invalid value.
         """
         if not isinstance(context, self.context):
             return {}
@@ -111,11 +111,11 @@ class Run:
         return context.model_dump(mode="json", include=context.model_fields_set)
 
     def check(self, chosen: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-        """Refuses to go on with a search under other settings than those with which it began.
+        """Refuses to continue a search with settings other than those it began with.
 
         Raises:
-            SettingError: Those that the run was given are not those in the state, or the policy
-                does not allow what the state holds: a client could not have chosen it.
+            SettingError: A chosen setting differs from the one in the state, or the policy does not
+                allow the settings in the state: no client could have chosen them.
         """
         for name, value in chosen.items():
             if value is not None and value != settings.get(name):
@@ -129,12 +129,12 @@ class Run:
     def effective_settings(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the effective settings of a run.
 
-        Refuses settings of tools where the task has none; values equal to the default are ignored.
-        Which settings a prompt depends on is declared nowhere, so none of these is refused.
+        Settings for tools or databases are refused if the task uses none and a value differs from
+        its default. Settings for prompts never are: nothing declares which of them a prompt uses.
 
         Raises:
             CapabilityError: The method cannot search the task with these settings.
-            SettingError: One is outside its bounds, or would change nothing.
+            SettingError: A value is outside its bounds, or would change nothing.
         """
         default = self.settings.model_fields["task"].default
         task = self.task or registry.task(chosen.get("task") or default)
@@ -143,48 +143,48 @@ class Run:
         method, served = self.method.entry.id, self.policy is not None
         admit(method, task, settings, oracle=self.oracle, served=served)
         for mark, kind in ((ForTools, Acts), (ForDatabases, Opens)):
-            of_it = self.method.settings.marked(mark)
-            tooled = [name for name in of_it if chosen.get(name) is not None]
-            if not tooled or isinstance(task, kind):
+            for_kind = self.method.settings.marked(mark)
+            candidates = [name for name in for_kind if chosen.get(name) is not None]
+            if not candidates or isinstance(task, kind):
                 continue
-            usual = resolve_settings(self.settings, published, presets=self.presets)
-            if names := [name for name in tooled if settings[name] != usual[name]]:
-                them = "it" if len(names) == 1 else "them"
+            defaults = resolve_settings(self.settings, published, presets=self.presets)
+            if names := [name for name in candidates if settings[name] != defaults[name]]:
+                pronoun = "it" if len(names) == 1 else "them"
                 raise SettingError(
                     f"{' and '.join(map(repr, names))} would change nothing: method {method!r} on "
-                    f"task {task.id!r} does not use {them}; leave {them} out"
+                    f"task {task.id!r} does not use {pronoun}; leave {pronoun} out"
                 )
         return {**settings, "task": task.id}
 
     def has_feedback(self, settings: Mapping[str, Any]) -> bool:
-        """Returns whether a run is told if an answer is right: by an oracle or the exact check."""
+        """Returns whether an oracle or the exact check tells a run if its answers are right."""
         exact = any(settings.get(name) for name in self.method.settings.marked(Exact))
         return bool(self.oracle or (exact and self.method.entry.asks_oracle))
 
     def task_for(self, settings: dict[str, Any], kind: type[T]) -> T:
-        """Returns the task, as something that has a capability.
+        """Returns the task, typed as one with a capability.
 
         Raises:
-            CapabilityError: The task lacks it.
+            CapabilityError: The task lacks the capability.
         """
         task = self.task or registry.task(settings["task"])
         if self.policy is not None:
             task = self._offered(self.policy, task)
-        if self._able.get(kind) is not task:  # looking at a protocol takes longer than a node
+        if self._able.get(kind) is not task:  # isinstance on a protocol is slower than a node
             if not isinstance(task, kind):
                 raise capability_error(self.method.entry.id, task, [kind])
             self._able[kind] = task
         return cast("T", task)
 
     def _offered(self, policy: Policy, task: Task) -> Task:
-        """Returns the task as a server offers it: it opens what the operator named."""
+        """Returns the task as a server offers it, restricted to the operator's databases."""
         if task.id not in self._opens:
-            own = task.offered(policy.databases) if isinstance(task, Opens) else task
-            self._opens[task.id] = own
+            offered = task.offered(policy.databases) if isinstance(task, Opens) else task
+            self._opens[task.id] = offered
         return self._opens[task.id]
 
     async def port_for(self, settings: dict[str, Any], *, judging: bool) -> ChatPort:
-        """Returns the port of the model that generates, or of the one that judges."""
+        """Returns the port of the generating model, or of the judging one; opens it once."""
         if judging and self.evaluator is not None:
             return self.evaluator
         judge = settings.get("evaluator_model") if judging else ""
@@ -200,32 +200,32 @@ class Run:
         return self._ports[specifier]
 
     async def open_models(self, settings: dict[str, Any]) -> Prices:
-        """Opens the models of a run, before anything is spent, and returns what they cost.
+        """Opens the models of a run before anything is spent, and returns their prices.
 
         Raises:
-            InputError: A specifier has no known form, or a grammar is asked for and a model takes
-                none.
-            ModelUnavailable: The embedded model cannot be had here.
+            InputError: A specifier has no known form, or a model cannot take the grammar that a
+                setting requires.
+            ModelUnavailable: The embedded model is not available here.
         """
         ports = [await self.port_for(settings, judging=judging) for judging in (False, True)]
         constrained = any(settings.get(name) for name in self.method.settings.marked(Constrains))
         for refusal in (port.grammar_refusal() for port in ports if constrained):
             if refusal:
                 raise SettingError(refusal)
-        # The table of prices takes half a second to import.
+        # Importing the table of prices takes half a second.
         return await asyncio.to_thread(prices_of, ports, settings["prices"])
 
     async def open_tools(self, settings: dict[str, Any], problem: str, run: str) -> str:
-        """Opens the tools of a run before anything is spent; returns one line a tool, for prompts.
+        """Opens the tools of a run before anything is spent; returns one line per tool for prompts.
 
         Args:
-            problem: Its problem, which may bring pages of its own.
-            run: Its name.
+            problem: The problem, which may bring its own pages.
+            run: Name of the run.
 
         Raises:
-            InputError: The settings name tools that cannot be had, or tools were given to a method
-                that calls none.
-            ToolsUnavailable: They cannot work here; the message says what to do.
+            InputError: The settings name tools that are not available, or the graph has tools for a
+                method that calls none.
+            ToolsUnavailable: The tools cannot work here; the message says what to do.
         """
         task = self.task_for(settings, Task)
         if not isinstance(task, Acts) or not self.method.settings.marked(ForTools):
@@ -243,25 +243,25 @@ class Run:
         return tools.describe()
 
     def tools_for(self, settings: dict[str, Any], problem: str, run: str) -> Toolbox:
-        """Returns the tools of a run, opened once; again where it is resumed.
+        """Returns the tools of a run, which are opened once, and once more when it is resumed.
 
-        LangGraph makes one stream writer a run, gives it to every node, and holds it nowhere else:
-        so whatever a run ends by (an answer, an error, a stream that nobody reads to its end) takes
-        its tools along. Where no graph runs, nothing is kept.
+        The stream writer of a run is the weak key of its tools: LangGraph makes one per run, gives
+        it to every node and keeps no other reference. So the tools go when the run ends, whether by
+        an answer, an error or an abandoned stream. Outside a running graph, nothing is stored.
         """
         if isinstance(self.tools, Toolbox):
             return self.tools
-        kept: dict[str, Toolbox] = {}
+        toolboxes: dict[str, Toolbox] = {}
         with suppress(RuntimeError, KeyError):
-            kept = self._tools.setdefault(get_stream_writer(), kept)
-        if run not in kept:
+            toolboxes = self._tools.setdefault(get_stream_writer(), toolboxes)
+        if run not in toolboxes:
             options = settings
             if self.policy is not None:
                 options = self.policy.sourced(self.method.settings, settings)
-            kept[run] = self.task_for(settings, Acts).tools(problem, options, self.tools)
-        return kept[run]
+            toolboxes[run] = self.task_for(settings, Acts).tools(problem, options, self.tools)
+        return toolboxes[run]
 
     def _published(self, task: Task) -> Mapping[str, Any]:
-        """Returns what is published for the method's settings on a task."""
+        """Returns a task's published values for the method, lowered to the policy's ceilings."""
         published = task.published(self.method.entry.id)
         return published if self.policy is None else self.policy.lowered(published)

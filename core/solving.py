@@ -1,4 +1,4 @@
-"""One problem from synchronous code: build, run, wait."""
+"""Solves one problem from synchronous code: builds a graph, runs it and waits."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import wait
@@ -20,9 +20,9 @@ from thoughtgraph.task import Task
 T = TypeVar("T")
 
 TRACED = ("callbacks", "tags", "metadata")
-"""What of a configuration traces are told by."""
+"""Keys of a configuration that traces depend on."""
 LONGEST_WAIT = 0.5
-"""Seconds after which a waiting thread looks for signals (ours)."""
+"""Seconds between two checks of a waiting thread for signals (ours)."""
 
 
 def solve(
@@ -38,35 +38,35 @@ def solve(
 ) -> Result:
     """Searches for the answer to one problem and waits for it.
 
-    It works in a script, in a notebook and beside a running event loop, which it holds up: the
-    search has a loop of its own in another thread. From async code, await the graph of
-    `thoughtgraph.build` instead.
+    It works in scripts, in notebooks and inside a running event loop, which it blocks: the search
+    runs in its own loop in another thread. In async code, await the graph of `thoughtgraph.build`
+    instead.
 
     Args:
         problem: The problem in the task's format.
-        method: The method's id; None: the one that `thoughtgraph solve` takes for the task.
-        task: A task or its id; None: any question (`question`).
-        model: A chat model, a port or a model specifier; None: as `thoughtgraph solve` chooses.
+        method: Id of the method; None: the task's default, as in `thoughtgraph solve`.
+        task: A task or its id; None: `question`, which takes any question.
+        model: A chat model, a port or a model specifier; None: the default of `thoughtgraph solve`.
         evaluator_model: The model of the judging roles; None: the same as `model`.
-        oracle: As of `thoughtgraph.build`.
-        tools: As of `thoughtgraph.build`.
+        oracle: See `thoughtgraph.build`.
+        tools: See `thoughtgraph.build`.
         settings: The method's settings, limits included; `thoughtgraph methods ID` lists them.
 
     Returns:
-        What the graph returned. `thoughtgraph.save` and `thoughtgraph.html` take it; a notebook
+        The result of the graph. `thoughtgraph.save` and `thoughtgraph.html` take it; a notebook
         shows its tree.
 
     Raises:
-        ThoughtgraphError: Something that was given cannot be used, as `thoughtgraph.build` says;
-            nothing has been spent.
-        ModelError: The model failed for good; the error's `result` has what was found until then.
-            With the setting `on_error="report"` it is returned instead.
+        ThoughtgraphError: An argument cannot be used (see `thoughtgraph.build`); nothing has been
+            spent.
+        ModelError: The model failed for good; the error's `result` has everything found so far.
+            With the setting `on_error="report"`, that result is returned instead.
     """
-    named = Settings.model_fields["task"].default if task is None else task
-    known = registry.task(named) if isinstance(named, str) else check_task(named)
+    choice = Settings.model_fields["task"].default if task is None else task
+    task_object = registry.task(choice) if isinstance(choice, str) else check_task(choice)
     graph = build(
-        method or default_method(known),
-        task=known,
+        method or default_method(task_object),
+        task=task_object,
         model="" if model is None else model,
         evaluator_model=evaluator_model,
         oracle=oracle,
@@ -76,15 +76,15 @@ def solve(
 
 
 def wait_for(work: Callable[..., Awaitable[T]], *arguments: Any, **options: Any) -> T:
-    """Runs async work from code that is not, beside a running event loop as well.
+    """Runs async work from synchronous code, even inside a running event loop.
 
-    What calls it may be a step of a graph that is not async, with a saver that is not: the work
-    knows nothing of that graph but its callbacks, so traces nest and nothing is saved in it.
+    The caller may be a synchronous node of a graph with a synchronous checkpointer. The work gets
+    only that graph's `TRACED` keys, so that traces nest and nothing is saved on its thread.
 
     Args:
-        work: An async function, which gets a loop of its own in another thread.
-        arguments: Its arguments.
-        options: Those that it takes by name.
+        work: An async function; it runs in its own loop in another thread.
+        arguments: Its positional arguments.
+        options: Its keyword arguments.
     """
 
     async def detached() -> T:
@@ -93,20 +93,20 @@ def wait_for(work: Callable[..., Awaitable[T]], *arguments: Any, **options: Any)
 
     with start_blocking_portal() as portal:
         running = portal.start_task_soon(detached)
-        # A signal that comes just before a thread begins to wait does not wake it: Ctrl-C would do
-        # nothing until the search has ended.
+        # A signal just before a thread begins to wait does not wake it: without the timeout, Ctrl-C
+        # could have no effect until the search ends.
         while not wait([running], timeout=LONGEST_WAIT).done:
             pass
         try:
-            made: T = running.result()
+            value: T = running.result()
         except ThoughtgraphError as error:
-            # Its one line says what to do: the way through LangGraph and threads tells nobody more.
+            # The error's line says what to do; a traceback of LangGraph and threads adds nothing.
             vars(error).pop("__notes__", None)
             raise error.with_traceback(None) from None
-        return made
+        return value
 
 
 def traced(config: RunnableConfig | None) -> RunnableConfig:
-    """Returns what of a configuration traces are told by."""
-    kept = {name: each for name, each in (config or {}).items() if name in TRACED}
-    return cast("RunnableConfig", kept)
+    """Returns the keys of a configuration that traces depend on."""
+    entries = {name: each for name, each in (config or {}).items() if name in TRACED}
+    return cast("RunnableConfig", entries)

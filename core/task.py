@@ -1,15 +1,15 @@
-"""What a task can do, as small capability protocols.
+"""The capabilities of tasks, as small protocols.
 
-A task knows one kind of problem: how to read it, how to ask for thoughts, how to judge partial
-solutions, what an answer is. It never sees a search, and it never sees a gold answer. A method
-names the protocols it needs; `build` refuses a task that lacks one before anything is spent.
+A task covers one kind of problem: it reads the problem, renders prompts for thoughts, judges
+partial solutions and reads answers. It never sees a search, nor a gold answer. A method names the
+protocols it needs; `build` refuses a task that lacks one before anything is spent.
 
-A capability says in one value what to ask and how to read what comes back: a `Question`. It may
-give the `Verdict` itself where nobody need be asked, and be `async` where it runs something.
+Most capabilities return a `Question`: a prompt, and the reader of its completions. A capability may
+return the `Verdict` itself if no model is needed, and be `async` if it runs something.
 
-Here is what any task may be able to do. What tasks can do that reason step by step is in
-`thoughtgraph.reasoning`, what tasks with tools can do in `thoughtgraph.acting`, what tasks with
-executable plans can do in `thoughtgraph.planning`.
+This module has the general capabilities. Those of tasks that reason step by step are in
+`thoughtgraph.reasoning`, those of tasks with tools in `thoughtgraph.acting`, those of tasks with
+executable plans in `thoughtgraph.planning`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,80 +22,80 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from thoughtgraph.tree import Path
 
 Options = Mapping[str, Any]
-"""The effective settings of the run, for tasks whose prompts depend on one."""
+"""The effective settings of the run, for tasks that depend on some of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is asked: text only, rendered by a task from problem, path and settings."""
+    """A prompt: text only, which a task renders from problem, path and settings."""
 
     user: str
     """The user's message."""
     system: str | None = None
     """The system message, where the published prompt has one."""
     stop: tuple[str, ...] = ()
-    """Texts at which the completion ends; they are not part of it."""
+    """Stop sequences: texts that end the completion and are not part of it."""
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and answers shown as earlier turns of the conversation."""
     grammar: str = ""
-    """What a completion can be, in llama.cpp's GBNF: the form that the reader of the question
-    reads. Empty: anything. A task gives one where the setting `grammar` is on."""
+    """Grammar of the completions in llama.cpp's GBNF: the form that the question's reader expects.
+    Empty: any text. A task sets it if the setting `grammar` is on."""
 
     def messages(self) -> list[BaseMessage]:
         """Returns the prompt as chat messages."""
         system = [] if self.system is None else [SystemMessage(self.system)]
-        shown = [turn for q, a in self.examples for turn in (HumanMessage(q), AIMessage(a))]
-        return [*system, *shown, HumanMessage(self.user)]
+        turns = [turn for q, a in self.examples for turn in (HumanMessage(q), AIMessage(a))]
+        return [*system, *turns, HumanMessage(self.user)]
 
 
 Answer = TypeVar("Answer", covariant=True)
-"""What is read out of completions."""
+"""The result of reading completions."""
 Each = TypeVar("Each")
 
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[Answer]):
-    """What a model is asked, and how what comes back is read."""
+    """A prompt, and the reader of its completions."""
 
     prompt: Prompt
     read: Callable[[Sequence[str]], Answer]
-    """Reads all completions of the prompt together; it never raises for what a model wrote."""
+    """Reads all completions of the prompt together; it never raises, whatever the model wrote."""
     n: int | None = None
-    """How many completions are asked for; None: as many as the method's settings say."""
+    """Number of completions to request; None: the number in the method's settings."""
 
 
 def each(read: Callable[[str], Each]) -> Callable[[Sequence[str]], list[Each]]:
-    """Makes the reader of several completions out of the reader of one."""
+    """Returns a reader that applies the reader of one completion to each of several."""
     return lambda samples: [read(text) for text in samples]
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What evaluating one state gave."""
+    """The result of evaluating one state."""
 
     value: float
     """Higher is better; the scale is the task's."""
     label: str = ""
     """The verdict in words, such as `sure, likely, likely`."""
     malformed: int = 0
-    """Samples that could not be parsed; they count for nothing and are reported."""
+    """Number of samples that could not be parsed; the usage reports them as `parse_errors`."""
     instead: Prompt | None = None
-    """The prompt that this verdict makes needless, if there is one. A run with `repo_compat` lets
-    an earlier verdict on it go first."""
+    """The prompt that this verdict replaces, if any. A run with `repo_compat` prefers an earlier
+    verdict on that prompt."""
 
 
 Judged = Question[Verdict] | Verdict
-"""What judges: a question, or the verdict where no model is needed."""
+"""A judgement: a question, or the verdict itself if no model is needed."""
 
 
-async def maybe_await(said: Awaitable[Each] | Each) -> Each:
-    """Returns what a capability says, which may be `async`."""
-    return cast("Each", await said if isawaitable(said) else said)
+async def maybe_await(result: Awaitable[Each] | Each) -> Each:
+    """Returns the result of a capability, which may be `async`."""
+    return cast("Each", await result if isawaitable(result) else result)
 
 
 @runtime_checkable
 class Task(Protocol):
-    """The least every task can do."""
+    """The minimum that every task provides."""
 
     @property
     def id(self) -> str:
@@ -106,7 +106,7 @@ class Task(Protocol):
         """Returns the problem in canonical form.
 
         Raises:
-            ProblemError: The text is not a problem of this task; the message shows a good one.
+            ProblemError: The text is not a problem of this task; the message shows a valid one.
         """
         ...
 
@@ -117,10 +117,10 @@ class Task(Protocol):
 
 @runtime_checkable
 class Answers(Task, Protocol):
-    """Can be asked outright and has a final answer that can be read out of text."""
+    """Can be asked for the answer directly, and can read a final answer out of a completion."""
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
-        """Returns the plain question; `style` is `io` or `cot`.
+        """Returns the question for the answer; `style` is `io` or `cot`.
 
         Each completion is read as the final answer, in canonical form; None if there is none.
         """
@@ -132,7 +132,7 @@ class Outputs(Task, Protocol):
     """Turns a path of thoughts into an answer."""
 
     def output(self, problem: str, path: Path) -> str | None:
-        """Returns the answer that a path gives, in canonical form; None if it gives none."""
+        """Returns the answer of a path, in canonical form; None if it has none."""
         ...
 
 
@@ -143,9 +143,9 @@ class Proposes(Outputs, Protocol):
     def propose(
         self, problem: str, path: Path, options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
-        """Returns what to ask for next thoughts.
+        """Returns the question for next thoughts.
 
-        All completions together are read as partial thoughts (`text`, perhaps `score`, `answer`).
+        All completions together are read as partial thoughts: `text`, perhaps `score` and `answer`.
         """
         ...
 
@@ -157,7 +157,7 @@ class Samples(Outputs, Protocol):
     def sample(
         self, problem: str, path: Path, options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
-        """Returns what to ask for the next thought; each completion is read as one."""
+        """Returns the question for the next thought; each completion is read as one thought."""
         ...
 
 
@@ -166,16 +166,16 @@ class Values(Task, Protocol):
     """Can judge a partial solution on its own (ToT's "value")."""
 
     def value(self, problem: str, path: Path, options: Options) -> Judged | Awaitable[Judged]:
-        """Returns what to ask for a verdict, or the verdict where no model is needed."""
+        """Returns the question for a verdict, or the verdict itself if no model is needed."""
         ...
 
 
 @runtime_checkable
 class Inspects(Task, Protocol):
-    """Can judge a partial solution part by part; its value is the sum over the parts."""
+    """Can judge a partial solution part by part; the values of the parts add up."""
 
     def inspect(self, problem: str, path: Path, options: Options) -> Sequence[Question[Verdict]]:
-        """Returns one question a part; those with equal prompts are asked once."""
+        """Returns one question per part; questions with equal prompts are sent once."""
         ...
 
 
@@ -186,12 +186,12 @@ class Estimates(Task, Protocol):
     def estimate(
         self, problem: str, path: Path, style: str, options: Options
     ) -> Judged | Awaitable[Judged]:
-        """Returns what to ask for the estimate, or the estimate.
+        """Returns the question for an estimate, or the estimate itself.
 
-        `style` says whose it is, and on which scale.
+        `style` names the method, which sets the scale.
 
         `itot`: Informed Tree of Thought's V, from 1 to 10; see `thoughtgraph.acting.scored`.
-        `fgdip`: its step evaluator's sure, maybe or impossible; see `thoughtgraph.acting.labelled`.
+        `fgdip`: the label sure, maybe or impossible; see `thoughtgraph.acting.labelled`.
         `level_tot`: from 0 to 1 (Thought Rollback's tree baseline).
         """
         ...
@@ -204,9 +204,9 @@ class Votes(Task, Protocol):
     def vote(
         self, problem: str, paths: Sequence[Path], options: Options
     ) -> Question[Sequence[int | None]]:
-        """Returns what to ask which of the paths is the most promising.
+        """Returns the question of which path is the most promising.
 
-        Each completion is read as the 0-based number of a path; None if it holds no valid one.
+        Each completion is read as the 0-based index of a path; None if it names no valid one.
         """
         ...
 
@@ -216,7 +216,7 @@ class Refines(Answers, Protocol):
     """Can ask for a better output than the ones so far (ToT's "iterative refine")."""
 
     def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
-        """Returns what to ask for a better output; a path holds the outputs so far.
+        """Returns the question for a better output; the path holds the outputs so far.
 
         Each completion is read as in `ask`.
         """
@@ -225,10 +225,10 @@ class Refines(Answers, Protocol):
 
 @runtime_checkable
 class Judges(Task, Protocol):
-    """Can ask the model whether an output needs no refinement."""
+    """Can have a model judge whether an output needs no refinement."""
 
     def judge(self, problem: str, output: str, options: Options) -> Judged | Awaitable[Judged]:
-        """Returns what to ask for the verdict; a value above 0 says that the output is good."""
+        """Returns the question for a verdict, or the verdict: above 0 if the output is good."""
         ...
 
 
@@ -243,40 +243,40 @@ class Checks(Task, Protocol):
 
 @runtime_checkable
 class Opens(Task, Protocol):
-    """Asks about something that the setting `database` names, which is opened first."""
+    """Asks questions about a database, which the setting `database` names."""
 
     def offered(self, databases: Mapping[str, str]) -> "Opens":
-        """Returns the task as a server offers it: with these databases, by their names alone."""
+        """Returns the task as a server offers it: with these databases only, chosen by name."""
         ...
 
     def open(self, problem: str, options: Options) -> None:
-        """Opens what a run asks about, in a thread, before anything is spent.
+        """Opens the database of a run, in a thread, before anything is spent.
 
         Raises:
-            InputError: It cannot be used.
+            InputError: The database cannot be used.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What a task may have besides: no method needs it, and each holds for tasks without it."""
+    """Optional members of a task, which no method needs, with defaults for tasks without them."""
 
     violation: Callable[[str, Path], str] = lambda problem, path: ""
-    """From problem and path to what its last thought breaks of what earlier ones fixed, in words
-    and without a model; empty if nothing."""
+    """Returns, without a model, how the last thought of a path contradicts earlier ones, in words;
+    empty if it does not."""
     demonstrations: Callable[[int], Sequence[str]] | None = None
-    """Returns at most so many worked examples of the task's own, fewer where it has no more."""
+    """Returns at most this many worked examples of the task, fewer if it has no more."""
     shots: Callable[[str, Options], int] = lambda problem, options: 0
-    """From problem and settings to how many solved examples a plan's prompt may show."""
+    """Returns how many solved examples a plan's prompt may show for a problem and settings."""
     follow_up: Callable[[str, str], str] = lambda turns, question: question
-    """From the turns of a conversation before a question, and the question, to the problem; a
-    puzzle is the question alone."""
+    """Returns the problem for the earlier turns of a conversation and its last question; by
+    default the question alone, as for a puzzle."""
     picture: Callable[[str], str] | None = None
-    """From a problem to an SVG image of what it is about."""
+    """Returns an SVG image of a problem."""
 
 
 def extras(task: object) -> Extras:
-    """Returns what a task has besides its capabilities."""
+    """Returns the optional members of a task."""
     names = [each.name for each in fields(Extras) if callable(getattr(task, each.name, None))]
     return Extras(**{name: getattr(task, name) for name in names})

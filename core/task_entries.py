@@ -1,4 +1,4 @@
-"""What tasks there are, as data: an entry each. The registry imports what they name."""
+"""The tasks as data, one entry each. The registry imports the objects that an entry names."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,15 @@ from thoughtgraph.entries import Entries, Entry
 
 @dataclass(frozen=True, slots=True)
 class TaskEntry(Entry):
-    """What is known of a task."""
+    """Facts about a task that are available without importing it."""
 
     factory: str
-    """`module:callable` in `tasks/`; called without arguments it makes the task."""
+    """`module:callable` in `tasks/`; without arguments, the callable makes the task."""
     summary: str
     example: str
     """A problem in the task's format."""
     method: str = ""
-    """The method of `thoughtgraph solve` when none is named (ours); empty: the first that fits."""
+    """The task's default method (ours); empty: the first of `DEFAULT_METHODS` that fits."""
 
 
 _PTR_EXAMPLE = (

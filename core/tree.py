@@ -2,7 +2,7 @@
 
 A tree is a dictionary from a thought's id to the thought. Ids are creation indices written as
 strings, so they sort by age as integers; the root is `"0"`. Children refer to their parent by id,
-never by reference, which is what lets a run be checkpointed, streamed, forked and replayed.
+never by reference, so that a run can be checkpointed, streamed, forked and replayed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,55 +14,55 @@ from thoughtgraph.errors import InputError
 
 ROOT = "0"
 PERSON = "person"
-"""Who made or pruned a thought by hand, in `created_by` and `pruned_by`."""
+"""Value in `created_by` and `pruned_by` of a thought that was made or pruned by hand."""
 RAW_LIMIT = 4_000
-"""Characters of a model's text that a thought keeps (ours)."""
+"""Most characters of a model's text that a thought keeps (ours)."""
 TEXT_LIMIT = 20_000
-"""Characters of a thought's text, answer or action that are kept (ours): several times what the
-default of 1,000 tokens a completion can give, so that only a broken or hostile model meets it."""
+"""Most characters of a thought's text, answer or action (ours): several times the default of 1,000
+tokens per completion, so that only a broken or hostile model reaches it."""
 
 Status = Literal["open", "expanded", "pruned", "terminal"]
 
 
 class Rollback(TypedDict):
-    """An edge back to an ancestor: reasoning goes on from there, warned by an experience.
+    """An edge back to an ancestor, from which reasoning continues, warned by an experience.
 
-    The experience is made of the thoughts on the source's path and of its `analysis`.
+    The experience consists of the thoughts on the source's path and of the source's `analysis`.
     """
 
     to: str
-    """Id of the thought to go on from: the one before the bad step."""
+    """Id of the thought to continue from: the one before the bad step."""
     step: int
     """Index of the bad step on the source's path, from 1."""
 
 
 class Raise(TypedDict):
-    """What a failed tool call below a thought did to its cost."""
+    """The rise in a thought's cost after a failed tool call below it."""
 
     thought: str
-    """Id of the thought that became dearer."""
+    """Id of the thought whose cost rose."""
     before: float
-    """Its cost g before."""
+    """Its cost g before the rise."""
     after: float
-    """Its cost g after."""
+    """Its cost g after the rise."""
 
 
 class Propagation(TypedDict):
-    """One run of PROPAGATE: what the failed call of a thought did to the thoughts above it."""
+    """One run of PROPAGATE: how the failed call of a thought raised its ancestors' costs."""
 
     last: str
-    """Id of the youngest thought there was: it says when in the search this happened."""
+    """Id of the youngest thought at that time, which dates the run within the search."""
     raised: list[Raise]
-    """The thoughts that became dearer, from the parent of the failed one upwards."""
+    """The ancestors whose costs rose, from the parent of the failed thought upwards."""
 
 
 class Shown(TypedDict, total=False):
-    """What the prompt that made a thought contained besides the path to it, by ids."""
+    """Contents of the prompt that made a thought, besides the path to it, as ids of thoughts."""
 
     rejected: list[str]
-    """Answers that had been found wrong (FGDIP's error analysis)."""
+    """Answers rejected before (FGDIP's error analysis)."""
     beside: list[str]
-    """Steps already taken beside it (FGDIP's real-time feedback)."""
+    """Earlier steps from the same thought (FGDIP's real-time feedback)."""
     lessons: list[str]
     """The last thoughts of earlier trials, each with its `lesson` (Reflexion)."""
 
@@ -75,98 +75,96 @@ class Thought(TypedDict, total=False):
     parent: str | None
     """Id of the thought this one continues; None for the root."""
     depth: int
-    """Number of thoughts on the path from the root, itself included; the root has 0."""
+    """Number of thoughts on its path, itself included; the root has 0."""
     text: str
     """The thought as the task reads it: an equation, a plan, a word on the board, a reasoning
     step."""
     action: dict[str, Any] | None
     """The tool call of this thought (`name`, `argument`), for methods that act."""
     observation: str | None
-    """What the tool answered."""
+    """The tool's answer."""
     tool_state: dict[str, Any]
     """The tools' state after this thought, private to its branch."""
     failed: bool
-    """Whether the tool could not do what it was asked."""
+    """Whether the tool could not do its work."""
     invalid: bool
-    """Whether no tool was called, as the action cannot be read, names none or lacks its
+    """Whether no tool was called, because the action is unreadable, names none or lacks
     arguments."""
     price: float
-    """What the tool call cost."""
+    """Cost of the tool call."""
     propagation: Propagation
-    """What its failed call did to the thoughts above it (D* Lite)."""
+    """How its failed call raised its ancestors' costs (D* Lite)."""
     tools: str
-    """One line a tool, as the prompts of the run have them; on the root of methods that act."""
+    """One line per tool, as in the prompts of the run; on the root of methods that act."""
     status: Status
-    """`open`: not continued yet; `expanded`: next thoughts were asked for; `pruned`: judged not
-    worth it; `terminal`: an output."""
+    """`open`: not continued yet; `expanded`: next thoughts were requested; `pruned`: not to be
+    continued; `terminal`: an output."""
     pruned_by: str
-    """`person`, where it was pruned by hand: it is no answer then. Empty where a person opened it
-    again, absent where no person did either."""
+    """`person` if pruned by hand, so that it never gives the answer; empty if a person reopened it;
+    else absent."""
     value: float
-    """The evaluator's verdict as a number; higher is better; its scale is the task's."""
+    """The evaluator's verdict as a number on the task's scale; higher is better."""
     unread: int
-    """How many votes of the comparison it was in, or scores of its own, could not be read; absent:
-    none."""
+    """Number of unreadable votes in its comparison, or of its own unreadable scores; absent: 0."""
     verdicts: dict[str, Any]
-    """Parsed verdicts by state key: what an equal state later reuses instead of asking again."""
+    """Parsed verdicts by state key, which later equal states reuse without a request."""
     cost: float
     """Accumulated cost g, for methods with a cost."""
     priority: float
-    """Priority f, for methods with an order; smaller is sooner."""
+    """Priority f, for methods with an order; smaller comes first."""
     expansions: int
-    """How often it was expanded, for methods that may do so again."""
+    """Number of expansions, for methods that may repeat them."""
     prompt: str
-    """Key of the prompt that it was expanded by, where equal prompts share their proposals."""
+    """Key of the prompt that expanded it, if equal prompts share their proposals."""
     draws: list[int]
-    """Its places in the last draw of states to go on with; absent where none are drawn."""
+    """Its positions in the last draw of states to expand; absent if none are drawn."""
     score: float
-    """The generator's own confidence, where the task asks for one."""
+    """The generator's own confidence, if the task asks for it."""
     visit: int
-    """When a depth-first search recorded this thought, counted from 1; absent: never visited."""
+    """Number of its visit in a depth-first search, from 1; absent: never visited."""
     answer: str | None
-    """Of an output: the answer that is read from the path to it, None when none can be. A method
-    whose outputs are read at the end writes it then."""
+    """Of an output: the answer read from its path; None if it is unreadable. Methods that read
+    outputs at the end write it then."""
     chosen: bool
-    """Whether the result's answer is this thought's; several may give the same."""
+    """Whether this thought gives the result's answer; others may have the same."""
     ballot: str | None
-    """What an answer votes for, where that is another text; None: nothing."""
+    """The text its answer votes for, if another one; None: no vote."""
     plausible: bool
-    """Of the thought that answers: whether its answer may be right, such as that it runs."""
+    """Of the chosen thought: whether its answer may be right, such as one that runs."""
     returned: str
-    """What its answer comes to, for a reader: what it returns, or why it fails."""
+    """Result of running its answer, for a reader: its output, or why it fails."""
     note: str
-    """Why the search treated the thought as it did, in words for a reader."""
+    """Why the search treated the thought as it did, for a reader."""
     raw: str
-    """The model's text for this thought, cut to `RAW_LIMIT` characters, the cut marked."""
+    """The model's text for this thought, cut to `RAW_LIMIT` characters with a mark."""
     value_raw: str
-    """The evaluator's text, cut likewise; several samples are separated by a line of dashes."""
+    """The evaluator's text, cut likewise; a line of dashes separates samples."""
     usage: dict[str, dict[str, float]]
-    """What asking cost, by role: requests made from this thought and about it."""
+    """Cost, by role, of the requests made from this thought and about it."""
     analysis: str
-    """What the model found when it checked the steps up to this thought (Thought Rollback)."""
+    """Analysis of the steps up to this thought (Thought Rollback)."""
     analysis_raw: str
-    """The text from which the indexes of bad steps were read, where that was another request."""
+    """The text that names the bad steps, if it came from a second request."""
     bad: list[int]
-    """Indexes of the bad steps among the thoughts from the root (excluded) to this one, from 1."""
+    """Indexes of the bad steps on the path to this thought, from 1; the root is not counted."""
     rollback: "Rollback"
-    """The rollback edge that leaves this thought, if there is one."""
+    """The rollback edge that starts from this thought, if any."""
     caused_by: str
-    """Id of the thought whose rollback led to this one's creation, if one did."""
+    """Id of the thought whose rollback led to this one, if any."""
     experiences: list[str]
-    """Ids of the thoughts whose steps and analyses the prompt of this thought contained, in
-    order."""
+    """Ids of the thoughts whose steps and analyses its prompt contained, in order."""
     alpha: int
-    """Of a solution: how many rollbacks leave the thoughts of its path."""
+    """Of a solution: number of rollbacks from thoughts of its path."""
     beta: int
-    """Of a solution: how many experiences it was made with."""
+    """Of a solution: number of experiences in its prompt."""
     lesson: str
-    """What the model learnt from the trial that ended here (Reflexion)."""
+    """The model's lesson from the trial that ended here (Reflexion)."""
     only: bool
-    """Whether no other step can be taken beside it, so that none is asked for."""
+    """Whether no sibling step is possible, so that none is requested."""
     shown: Shown
-    """What else the prompt that made it contained; absent: nothing."""
+    """Other contents of the prompt that made it; absent: none."""
     created_by: dict[str, Any]
-    """The node and draw that made it: `node`, `expansion`, `sample`; only `node` of a person's."""
+    """Its origin: `node`, `expansion`, `sample`; only `node` if a person made it."""
 
 
 Tree = dict[str, Thought]
@@ -177,7 +175,7 @@ _NESTED = ("usage", "verdicts")
 
 
 def merge_thoughts(tree: Tree, writes: Sequence[Mapping[str, Thought]]) -> Tree:
-    """Folds partial thoughts into a tree: what the reducer of the channel `thoughts` does.
+    """Folds partial thoughts into a tree, for the reducer of the channel `thoughts`.
 
     A write maps ids to the fields that change; `usage` and `verdicts` merge one level deeper. The
     function is pure and batching-invariant, as LangGraph's `DeltaChannel` demands: folding two
@@ -216,16 +214,16 @@ def path_to(tree: Tree, key: str) -> list[Thought]:
     """Returns the thoughts from the root (excluded) to thought `key` (included).
 
     Raises:
-        InputError: Parents go round in a circle: a client of a server wrote past the reducer.
+        InputError: The parents form a cycle, because a client of a server bypassed the reducer.
     """
     path: list[Thought] = []
-    at: str | None = key
-    while at is not None and at != ROOT:
-        thought = tree[at]
+    current: str | None = key
+    while current is not None and current != ROOT:
+        thought = tree[current]
         path.append(thought)
         if len(path) > len(tree):
             raise InputError("the parents of the thoughts go round in a circle; start again")
-        at = thought["parent"]
+        current = thought["parent"]
     return path[::-1]
 
 
@@ -235,12 +233,12 @@ def children_of(tree: Tree, key: str) -> list[Thought]:
 
 
 def living(tree: Tree) -> list[str]:
-    """Returns the thoughts that are not pruned and follow no pruned one, parents first."""
-    gone: set[str | None] = set()
+    """Returns the ids of thoughts neither pruned nor below a pruned one, parents first."""
+    dropped: set[str | None] = set()
     for key, thought in tree.items():
-        if thought["status"] == "pruned" or thought["parent"] in gone:
-            gone.add(key)
-    return [key for key in tree if key not in gone]
+        if thought["status"] == "pruned" or thought["parent"] in dropped:
+            dropped.add(key)
+    return [key for key in tree if key not in dropped]
 
 
 def texts(path: Path) -> list[str]:
@@ -249,13 +247,13 @@ def texts(path: Path) -> list[str]:
 
 
 def grow(tree: Tree, parent: str, drafts: Iterable[Mapping[str, Any]], *, offset: int = 0) -> Tree:
-    """Makes thoughts of drafts: gives them ids, a parent and a depth.
+    """Turns drafts into thoughts, with ids, a parent and a depth.
 
     Args:
-        tree: The tree they will be added to; not changed.
-        parent: Id of the thought they continue.
+        tree: The tree that will receive the thoughts; not changed.
+        parent: Id of the thought that they continue.
         drafts: Partial thoughts, in the order of their creation.
-        offset: How many thoughts were made since `tree`, by the same caller.
+        offset: Number of thoughts that the caller made earlier and that `tree` lacks.
 
     Returns:
         The new thoughts alone, ready to be written to the channel `thoughts`.
@@ -270,7 +268,7 @@ def grow(tree: Tree, parent: str, drafts: Iterable[Mapping[str, Any]], *, offset
 
 
 def cut(text: str, limit: int = RAW_LIMIT) -> str:
-    """Shortens a model's text for storage and says by how much."""
+    """Shortens a model's text for storage, with a mark that says by how much."""
     if len(text) <= limit:
         return text
     mark = f"… [{len(text) - limit} more characters]"
@@ -278,7 +276,7 @@ def cut(text: str, limit: int = RAW_LIMIT) -> str:
 
 
 def shortened(text: str) -> str:
-    """Leaves out the middle of a text that is too long to be kept: answers stand at the end."""
+    """Cuts the middle out of a text above `TEXT_LIMIT`, as answers stand at the end."""
     if len(text) <= TEXT_LIMIT:
         return text
     mark = f" … [{len(text) - TEXT_LIMIT} more characters] … "
@@ -287,7 +285,7 @@ def shortened(text: str) -> str:
 
 
 def bounded(draft: Mapping[str, Any]) -> dict[str, Any]:
-    """Shortens what a model wrote into a partial thought, so that no answer makes a tree large."""
+    """Shortens the model's texts in a partial thought, so that no completion makes a tree large."""
     short = dict(draft)
     for field in ("text", "answer"):
         if short.get(field):

@@ -1,4 +1,4 @@
-"""Whether what was read from a file is a search tree."""
+"""Checks whether a value, such as one from a file, is a search tree."""
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
@@ -13,7 +13,7 @@ ALWAYS = ("id", "parent", "depth", "status", "text")
 
 
 def damage(tree: object) -> str:
-    """Returns what keeps a value from being a search tree; empty: nothing does."""
+    """Returns why a value is not a search tree; empty if it is one."""
     try:
         whole = _adapter().validate_python(tree, strict=True)
     except ValidationError as error:
@@ -23,11 +23,11 @@ def damage(tree: object) -> str:
 
 
 def misgrown(tree: Tree, among: Collection[str] | None = None) -> str:
-    """Returns what keeps thoughts from having grown from a root, parents first; or nothing.
+    """Returns why thoughts cannot have grown from a root, parents first; empty if they can.
 
     Args:
         tree: The tree.
-        among: The thoughts that are looked at; None: all.
+        among: Ids of the thoughts to check; None: all.
     """
     return next(_faults(tree, tree if among is None else among), "")
 
@@ -38,6 +38,7 @@ def _adapter() -> TypeAdapter[dict[str, Thought]]:
 
 
 def _faults(tree: Tree, among: Collection[str]) -> Iterator[str]:
+    """Yields the faults of a tree, and of the thoughts to check, in order."""
     if ROOT not in tree:
         yield "the tree has no root" if tree else "the tree is empty"
     for key in among:
@@ -48,26 +49,27 @@ def _faults(tree: Tree, among: Collection[str]) -> Iterator[str]:
         elif thought["id"] != key or not (key.isascii() and key.isdecimal()):
             yield f"thought {key!r} has the id {thought['id']!r}"
         elif thought["status"] not in get_args(Status) or not isinstance(thought["text"], str):
-            yield f"thought {key!r} has a status or a text that no thought has"
-        elif lost := next((name for name in _named(thought) if name not in tree), None):
-            yield f"thought {key!r} speaks of {lost!r}, which is not there"
-        elif wrong := _misplaced(tree, thought):
-            yield f"thought {key!r} {wrong}"
+            yield f"thought {key!r} has an invalid status or text"
+        elif absent := next((name for name in _references(thought) if name not in tree), None):
+            yield f"thought {key!r} refers to {absent!r}, which does not exist"
+        elif fault := _misplaced(tree, thought):
+            yield f"thought {key!r} {fault}"
 
 
 def _misplaced(tree: Tree, thought: Thought) -> str:
+    """Returns how a thought's parent or depth is wrong; empty if both are right."""
     parent = thought["parent"]
     if parent is None:
-        depth, older = 0, thought["id"] == ROOT
+        depth, fits = 0, thought["id"] == ROOT
     else:
-        depth, older = tree[parent]["depth"] + 1, int(parent) < int(thought["id"])
-    if not older:
+        depth, fits = tree[parent]["depth"] + 1, int(parent) < int(thought["id"])
+    if not fits:
         return f"cannot have the parent {parent!r}"
     return "" if thought["depth"] == depth else f"has the depth {thought['depth']}, not {depth}"
 
 
-def _named(thought: Thought) -> Iterator[str]:
-    """Yields the ids by which a thought speaks of others."""
+def _references(thought: Thought) -> Iterator[str]:
+    """Yields the ids of other thoughts that a thought refers to."""
     if parent := thought["parent"]:
         yield parent
     if "rollback" in thought:
@@ -75,10 +77,10 @@ def _named(thought: Thought) -> Iterator[str]:
     if "caused_by" in thought:
         yield thought["caused_by"]
     yield from thought.get("experiences", [])
-    shown: Mapping[str, Any] = thought.get("shown", {})
-    yield from shown.get("rejected", [])
-    yield from shown.get("beside", [])
-    yield from shown.get("lessons", [])
+    contents: Mapping[str, Any] = thought.get("shown", {})
+    yield from contents.get("rejected", [])
+    yield from contents.get("beside", [])
+    yield from contents.get("lessons", [])
     if propagation := thought.get("propagation"):
         yield propagation["last"]
         yield from (each["thought"] for each in propagation["raised"])

@@ -1,7 +1,7 @@
-"""What a search has spent (`Usage`) and what it may spend (`Limits`): two types.
+"""The usage of a search (`Usage`) and the limits on it (`Limits`).
 
-Both are plain dictionaries in the graph's state, so that routers can check a limit before the call
-that would break it, and so that a resumed run goes on counting where it stopped.
+Both are plain dictionaries in the graph's state. So routers can check a limit before the call that
+would break it, and a resumed run continues to count where it stopped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,12 @@ from typing_extensions import TypedDict
 from thoughtgraph.errors import InputError
 
 Ending = Literal["cut_off", "filtered", "refused", "tool_call", "empty"]
-"""What ended a completion: its length, a filter of the server, the model's refusal, a call of a
-tool; or it is empty, reasoning apart."""
+"""Why a completion is incomplete: the length limit, a filter of the server, the model's refusal, a
+tool call; or it is empty apart from reasoning."""
 
 
 class RoleUsage(TypedDict, total=False):
-    """What one role (`generate`, `value`, `vote`, …) spent."""
+    """Usage of one role (`generate`, `value`, `vote`, …)."""
 
     requests: int
     samples: int
@@ -28,33 +28,33 @@ class RoleUsage(TypedDict, total=False):
 
 
 class Usage(TypedDict, total=False):
-    """What a search has spent so far.
+    """Usage of a search so far.
 
-    A result has every counter; in what a node adds to it, an absent key stands for zero.
+    A result has every counter. In the update of a node, an absent key means zero.
     """
 
     requests: int
-    """Questions that the model answered, each with its samples: one, also where an endpoint returns
-    fewer samples a call than were asked for and several calls are sent for one question."""
+    """Questions that the model answered. One question with all its samples counts once, even if an
+    endpoint returns too few samples per call, so that several calls are sent for it."""
     calls: int
-    """Answered calls of the endpoint: more than requests where it returns fewer samples a call than
-    a question wants. Each reads the prompt. They are not told by role."""
+    """Answered calls of the endpoint: more than requests if it returns fewer samples per call than
+    a question needs. Each call reads the prompt. Not counted by role."""
     samples: int
     """Completions returned by those calls; equals the papers' "interactions"."""
     prompt_tokens: int
-    """Counted once a call, however many samples it returns."""
+    """Counted once per call, for any number of samples."""
     cached_prompt_tokens: int
-    """Of these, what the server had read before, where it says so: providers bill it at less."""
+    """Of these, tokens cached by the server, if it reports them: providers bill less for them."""
     completion_tokens: int
     cached: int
-    """Answers taken from a cache or from the tree instead of the model."""
+    """Answers that came from a cache or the tree instead of the model."""
     retries: int
     """Failed attempts that were repeated."""
     dollars: float | None
-    """By the run's prices, without discounts. None in a result of models of which one has no known
-    price; the others' dollars are counted while it runs."""
+    """By the run's prices, without discounts. None in a result if a model has no known price;
+    during the search, only the dollars of the other models are counted."""
     seconds: float
-    """Wall time in which the search was waiting for models or tools; pauses are not counted."""
+    """Wall time spent waiting for models or tools; pauses are not counted."""
     levels: int
     """Supersteps that asked a model or called a tool: the length of the chain of dependent
     requests."""
@@ -69,39 +69,38 @@ class Usage(TypedDict, total=False):
     rollbacks: int
     """Rollback edges added."""
     tool_calls: dict[str, int]
-    """Calls that were carried out, by tool; invalid actions are `parse_errors`."""
+    """Calls made, by tool; invalid actions count as `parse_errors`."""
     tool_failures: dict[str, int]
     tool_cost: float
-    """What all tool calls cost together: the cost paid."""
+    """Total cost of all tool calls: the cost paid."""
     tool_cost_path: float
-    """What those on the path to the answer cost."""
+    """Cost of the calls on the path to the answer."""
     reasoning_steps: int
     """Thoughts on the path to the answer; 0 without one."""
     reexpansions: int
-    """Expansions of thoughts that had been expanded before."""
+    """Repeated expansions of the same thought."""
     parse_errors: dict[str, int]
-    """Malformed outputs by role: completions in which nothing could be read of what was asked for,
-    or whose action no tool can be called with.
-    A line that is no step among others that are is passed over."""
+    """Malformed outputs by role: completions in which no part of the requested output is
+    readable, or whose action calls no tool. An unreadable line among readable ones is ignored."""
     incomplete: dict[Ending, int]
-    """Completions that are no whole answers, by their `Ending`."""
+    """Incomplete completions, by their `Ending`."""
     roles: dict[str, RoleUsage]
     mark: dict[str, float]
-    """Bookkeeping of `seconds` and `levels`: last superstep and last instant accounted for."""
+    """Bookkeeping for `seconds` and `levels`: the last superstep and instant already counted."""
 
 
 def nothing_spent() -> Usage:
-    """Returns the usage of a search that has not begun, so that its totals can always be read."""
+    """Returns the usage of a search that has not begun: every counter exists and is zero."""
     kinds = {name: kind for name, kind in Usage.__annotations__.items() if name != "mark"}
     zeros = {name: 0 if kind is int else 0.0 for name, kind in kinds.items()}
     return cast("Usage", zeros | {n: {} for n, kind in kinds.items() if get_origin(kind) is dict})
 
 
 def add_usage(total: Usage, spent: Usage) -> Usage:
-    """Adds what a node spent to the total.
+    """Adds the usage of a node to the total.
 
-    Numbers add up, dictionaries add up by key. `seconds` and `levels` come from `mark`, so that
-    nodes that ran side by side in one superstep count once.
+    Numbers add up; dictionaries add up by key. `seconds` and `levels` come from `mark`, so that
+    parallel nodes of one superstep count once.
     """
     both = cast("Usage", add_counts(total, {k: v for k, v in spent.items() if k != "mark"}))
     if "mark" in spent:
@@ -110,12 +109,12 @@ def add_usage(total: Usage, spent: Usage) -> Usage:
 
 
 def add_usages(total: Usage, writes: Sequence[Usage]) -> Usage:
-    """Adds what several nodes spent, in order; the reducer of the channel `spent`.
+    """Adds the usage of several nodes, in order; the reducer of the channel `spent`.
 
-    A whole total that is written back adds nothing.
+    A write that repeats the whole total adds nothing.
 
     Raises:
-        InputError: Something is no count, or less than nothing.
+        InputError: A count is no number, or is negative.
     """
     for spent in writes:
         if spent != total:
@@ -125,10 +124,10 @@ def add_usages(total: Usage, writes: Sequence[Usage]) -> Usage:
 
 
 def check_counts(counts: object) -> None:
-    """Refuses what no search can have spent.
+    """Refuses counts that no search can have.
 
     Raises:
-        InputError: Something is no count, or less than nothing.
+        InputError: A count is no number, or is negative.
     """
     if not isinstance(counts, dict):
         raise InputError('usage is an object of counts, such as {"requests": 3}')
@@ -136,15 +135,15 @@ def check_counts(counts: object) -> None:
         if isinstance(count, dict):
             check_counts(count)
         elif count is not None and not (isinstance(count, int | float) and 0 <= count < inf):
-            raise InputError(f"{str(name)[:60]!r} of usage is a number that is not negative")
+            raise InputError(f"{str(name)[:60]!r} of usage must be a number of at least 0")
 
 
 def add_counts(total: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, Any]:
-    """Adds numbers up by key, at every depth."""
+    """Adds numbers by key, in nested dictionaries, too."""
     both = dict(total)
     for key, value in spent.items():
         old = both.get(key)
-        if isinstance(value, dict):  # looking at a `Mapping` takes ten times as long
+        if isinstance(value, dict):  # isinstance with `Mapping` takes ten times as long
             both[key] = add_counts(old or {}, value)
         else:
             both[key] = value if old is None else old + value
@@ -152,6 +151,7 @@ def add_counts(total: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, 
 
 
 def _advance(total: Usage, mark: Mapping[str, float]) -> None:
+    """Counts the superstep of a mark and its seconds, as far as they are not counted yet."""
     old = total.get("mark", {"step": -1.0, "until": 0.0})
     if mark["step"] > old["step"]:
         total["levels"] = total.get("levels", 0) + 1
@@ -164,7 +164,7 @@ def _advance(total: Usage, mark: Mapping[str, float]) -> None:
 
 
 class Limits(TypedDict, total=False):
-    """What a search may spend. A key that is absent or None sets no limit."""
+    """Limits on the usage of a search. A key that is absent or None sets no limit."""
 
     requests: int | None
     tokens: int | None
@@ -193,11 +193,11 @@ def reached_limit(limits: Limits, usage: Usage) -> str | None:
 
 
 def report(usage: Usage, *, priced: bool = True) -> Usage:
-    """Returns a total without its bookkeeping, for the result.
+    """Returns a total for the result, without its bookkeeping.
 
     Args:
         usage: The total.
-        priced: Whether the price of every model is known, so that its dollars are all there are.
+        priced: Whether the price of every model is known; otherwise the dollars become None.
     """
-    told = cast("Usage", {key: value for key, value in usage.items() if key != "mark"})
-    return told if priced else {**told, "dollars": None}
+    counts = cast("Usage", {key: value for key, value in usage.items() if key != "mark"})
+    return counts if priced else {**counts, "dollars": None}

@@ -1,4 +1,4 @@
-"""Who may use the server, and what belongs to whom: for `langgraph dev`, LangGraph's server, aegra.
+"""Authentication and ownership for `langgraph dev`, LangGraph's server and aegra.
 
 Each user has a key, sent as `Authorization: Bearer KEY` or `x-api-key: KEY`:
 
@@ -8,7 +8,7 @@ Without one of these keys every request is answered with 401. Threads, runs, his
 crons and stored items belong to the user who made them; for all others they do not exist (404). The
 assistants that the server makes of the graphs belong to nobody and can be read by all.
 
-It is an example that is tested, not a user database: `_keys` is what to replace by your own.
+This is a tested example, not a user database: replace `_keys` with your own.
 """
 
 import logging
@@ -25,39 +25,39 @@ from thoughtgraph.errors import ThoughtgraphError
 
 KEYS = "THOUGHTGRAPH_CLIENT_KEYS"
 OWNER = "owner"
-"""Metadata by which a thing is known as a user's; nobody but this file writes it."""
+"""Metadata key for the owner of a resource; only this file writes it."""
 MAKER = "created_by"
-"""Metadata by which the server's own assistants are known."""
+"""Metadata key that marks the server's own assistants."""
 SHORTEST = 16
-"""Letters a key must have (ours): a shorter one can be guessed."""
+"""Characters that a key must have (ours): a shorter one can be guessed."""
 
 auth = Auth()
 logger = logging.getLogger("thoughtgraph")
 
 
 def _keys() -> dict[str, str]:
-    """Returns the key of every user; read anew each time, so that one can be withdrawn."""
-    given = [entry for entry in os.environ.get(KEYS, "").split(",") if entry.strip()]
-    entries = (entry.partition("=") for entry in given)
-    found = [(name.strip(), key.strip()) for name, _, key in entries]
-    kept = [(name, key) for name, key in found if name and len(key) >= SHORTEST]
-    _tell_left_out(len(kept), len(given))
-    return dict(kept)
+    """Returns the key of every user, read at every request so that a key can be withdrawn."""
+    entries = [entry for entry in os.environ.get(KEYS, "").split(",") if entry.strip()]
+    pairs = (entry.partition("=") for entry in entries)
+    users = [(name.strip(), key.strip()) for name, _, key in pairs]
+    valid = [(name, key) for name, key in users if name and len(key) >= SHORTEST]
+    _warn_of_invalid(len(valid), len(entries))
+    return dict(valid)
 
 
 @cache
-def _tell_left_out(kept: int, given: int) -> None:
-    """Logs, once, that entries of `KEYS` are no user's key: who sends one of them gets 401.
+def _warn_of_invalid(valid: int, total: int) -> None:
+    """Logs once that some entries of `KEYS` are invalid; a request with such a key gets 401.
 
-    It names none, as a key without a name stands in the name's place.
+    The warning quotes no entry: in an entry without a name, the name's place holds the key.
 
     Args:
-        kept: How many are keys.
-        given: How many there are.
+        valid: Number of valid entries.
+        total: Number of all entries.
     """
-    if kept < given or not given:
-        told = "%d of %d entries of %s are keys; one is NAME=KEY, the key of %d letters or more"
-        logger.warning(told, kept, given, KEYS, SHORTEST)
+    if valid < total or not total:
+        warning = "%d of %d entries of %s are valid; write NAME=KEY, the key of %d letters or more"
+        logger.warning(warning, valid, total, KEYS, SHORTEST)
 
 
 @auth.authenticate
@@ -68,14 +68,14 @@ async def authenticate(headers: Mapping[Any, Any]) -> Auth.types.MinimalUserDict
         headers: Its headers; the names and values are bytes or texts.
 
     Raises:
-        HTTPException: It carries none (401).
+        HTTPException: It carries no user's key (401).
     """
-    sent = {_text(name).lower(): _text(value) for name, value in headers.items()}
-    scheme, _, bearer = sent.get("authorization", "").partition(" ")
-    key = bearer.strip() if scheme.lower() == "bearer" else sent.get("x-api-key", "")
-    # All are compared, each in constant time: how long it takes tells nothing of any of them.
-    known = _keys().items()
-    users = [name for name, own in known if compare_digest(own.encode(), key.encode())]
+    fields = {_text(name).lower(): _text(value) for name, value in headers.items()}
+    scheme, _, bearer = fields.get("authorization", "").partition(" ")
+    key = bearer.strip() if scheme.lower() == "bearer" else fields.get("x-api-key", "")
+    # All keys are compared, each in constant time, so the duration reveals nothing about a key.
+    keys = _keys().items()
+    users = [name for name, own in keys if compare_digest(own.encode(), key.encode())]
     if not users:
         raise Auth.exceptions.HTTPException(status_code=401, detail="a key is needed")
     return {"identity": users[0], "is_authenticated": True}
@@ -83,16 +83,16 @@ async def authenticate(headers: Mapping[Any, Any]) -> Auth.types.MinimalUserDict
 
 @auth.on
 async def nothing_else(ctx: Auth.types.AuthContext, value: Any) -> bool:
-    """Refuses whatever the handlers below do not know, such as what a later server adds."""
+    """Refuses every action without a handler below, such as one that a later server adds."""
     return False
 
 
 @auth.on.threads
 async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:
-    """Marks a user's threads and runs as his, and shows him no others.
+    """Marks threads and runs with the user who made them, and hides those of others.
 
     Raises:
-        HTTPException: A run would have the server call LangSmith (422).
+        HTTPException: A run has feedback keys: the server would call LangSmith (422).
     """
     if ctx.action == "create_run" and (value.get("kwargs") or {}).get("feedback_keys"):
         raise Auth.exceptions.HTTPException(status_code=422, detail="no feedback is taken here")
@@ -101,16 +101,16 @@ async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]
 
 @auth.on.crons
 async def own_crons(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:
-    """Marks a user's crons as his, and shows him no others."""
+    """Marks crons with the user who made them, and hides those of others."""
     return _owned(ctx, value)
 
 
 @auth.on.assistants
 async def own_or_served(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:
-    """Shows a user his own assistants and the server's; only his own can be changed.
+    """Shows users their own assistants and the server's; they can change only their own.
 
     Raises:
-        HTTPException: An assistant would have settings that none of its runs could take (422).
+        HTTPException: An assistant has settings that no run accepts (422).
     """
     mine = _owned(ctx, value)
     if ctx.action in ("create", "update") and isinstance(value, dict):
@@ -125,23 +125,23 @@ async def own_or_served(ctx: Auth.types.AuthContext, value: Any) -> dict[str, An
 
 @auth.on.store
 async def own_items(ctx: Auth.types.AuthContext, value: Any) -> None:
-    """Keeps a user's items under his name; aegra does so by itself."""
+    """Puts the items of users under their names; aegra does so by itself."""
     if "namespace" in value:
-        # A namespace takes no dots, and no two users may come to the same one.
+        # A namespace must have no dots; with escapes, no two users share one.
         own = ctx.user.identity.replace("%", "%25").replace(".", "%2E")
         value["namespace"] = (own, *(value["namespace"] or ()))
 
 
 def _owned(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:
-    mine = {OWNER: ctx.user.identity}
+    owner = {OWNER: ctx.user.identity}
     if ctx.action in ("create", "update", "create_run") and isinstance(value, dict):
-        # Over what the client sent: nobody makes a thing another's, or the server's.
-        given = value.get("metadata")
-        metadata = given if isinstance(given, dict) else {}
+        # Replaces the client's values, so that nobody names another user or the server as owner.
+        sent = value.get("metadata")
+        metadata = sent if isinstance(sent, dict) else {}
         metadata.pop(MAKER, None)
-        metadata.update(mine)
+        metadata.update(owner)
         value["metadata"] = metadata
-    return mine
+    return owner
 
 
 def _text(part: Any) -> str:

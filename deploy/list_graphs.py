@@ -1,9 +1,9 @@
-"""Writes every method's graph into the configurations of servers, after a method was added.
+"""Writes the graph of every method into the configurations of servers; run it for a new method.
 
     uv run python deploy/list_graphs.py
 
-LangGraph's servers read a file each and know no file that includes another: `langgraph.json` serves
-whoever reaches it, on one's own machine; `deploy/langgraph.json` asks for a key.
+A server reads one file, which cannot include another. `langgraph.json` serves everybody who can
+reach it, so it is for your own machine; `deploy/langgraph.json` requires a key.
 """
 
 import json
@@ -13,13 +13,13 @@ from thoughtgraph import registry
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = "https://langgra.ph/schema.json"
-"""LangGraph's own schema of the file, by which editors check it."""
+"""LangGraph's schema of the file, with which editors check it."""
 CONFIGURATIONS = {"langgraph.json": ".", "deploy/langgraph.json": ".."}
-"""Each file, and the checkout as seen from where it lies."""
+"""Each file, with the path from its folder to the checkout."""
 
 
 def with_graphs(name: str) -> str:
-    """Returns a configuration as it should be: what it says, with the graph of every method."""
+    """Returns the text of a configuration with the graph of every method."""
     config = json.loads((ROOT / name).read_text(encoding="utf-8"))
     graphs = {
         method: {

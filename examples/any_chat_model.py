@@ -1,6 +1,6 @@
-"""Any chat model of LangChain: one that proposes, and a server of one's own that judges.
+"""Any chat model of LangChain: one proposes, and another on your own server judges.
 
-Every `BaseChatModel` will do, such as `ChatAnthropic`.
+Every `BaseChatModel` works, such as `ChatAnthropic`.
 
     uv run python examples/any_chat_model.py http://localhost:8000/v1
 """
@@ -14,7 +14,7 @@ from langchain_openai import ChatOpenAI
 import thoughtgraph as tg
 
 PRICES = {"gpt-4o-mini": [0.15, 0.6], "small-judge": [0.05, 0.2]}
-"""Dollars a million tokens, in and out, of models that the price table does not know."""
+"""Dollars per million tokens of prompts and of completions, for models without a known price."""
 
 
 async def main(judge_at: str = "", proposes: Any = None, judges: Any = None) -> dict[str, Any]:

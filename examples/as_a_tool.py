@@ -14,7 +14,7 @@ import thoughtgraph as tg
 
 
 def puzzle_tool(model: Any) -> BaseTool:
-    """Returns the tool."""
+    """Returns the search as a tool."""
     return tg.tool(
         tg.build("tot_bfs", task="game24", model=model, breadth=3, limit_requests=100),
         name="reach_24",
@@ -23,16 +23,16 @@ def puzzle_tool(model: Any) -> BaseTool:
 
 
 async def main(chat: Any = None, model: Any = "openai:gpt-4o-mini") -> Any:
-    """Asks the agent."""
-    helper = create_agent(chat or "openai:gpt-4o-mini", [puzzle_tool(model)])
-    asked = HumanMessage("How do I make 24 of 4, 9, 10 and 13?")
-    said: list[Any] = (await helper.ainvoke({"messages": [asked]}))["messages"]
-    print(said[-1].text)
-    for message in said:
+    """Asks the agent, and prints its answer and the size of the tree."""
+    agent = create_agent(chat or "openai:gpt-4o-mini", [puzzle_tool(model)])
+    question = HumanMessage("How do I make 24 of 4, 9, 10 and 13?")
+    messages: list[Any] = (await agent.ainvoke({"messages": [question]}))["messages"]
+    print(messages[-1].text)
+    for message in messages:
         if message.type == "tool" and message.artifact:
             tree, usage = message.artifact["tree"], message.artifact["usage"]
             print(len(tree), "thoughts,", usage["requests"], "requests")
-    return said
+    return messages
 
 
 if __name__ == "__main__":

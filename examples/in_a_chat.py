@@ -19,9 +19,9 @@ async def main(model: Any = "openai:gpt-4o-mini") -> list[str]:
     out: dict[str, Any] = {}
     for question in ("4 9 10 13", "1 1 4 6"):
         out = await chat.ainvoke({"messages": [HumanMessage(question)]}, thread)
-    said = [message.text for message in out["messages"]]
-    print("\n".join(said))
-    return said
+    texts = [message.text for message in out["messages"]]
+    print("\n".join(texts))
+    return texts
 
 
 if __name__ == "__main__":

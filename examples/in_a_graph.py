@@ -1,6 +1,6 @@
 """A search as a node of your own graph, whose state has other keys.
 
-The node reads `task_line` and writes `result`: nothing else of either state is shared.
+The node reads `task_line` and writes `result`; the two states share nothing else.
 
     uv run python examples/in_a_graph.py
 """
@@ -41,9 +41,9 @@ def app(model: Any) -> Any:
 
 async def main(model: Any = "openai:gpt-4o-mini") -> Ticket:
     """Runs the app once."""
-    done: Ticket = await app(model).ainvoke({"task_line": "4 9 10 13"})
-    print(done["answer"], "→", done["result"])
-    return done
+    state: Ticket = await app(model).ainvoke({"task_line": "4 9 10 13"})
+    print(state["answer"], "→", state["result"])
+    return state
 
 
 if __name__ == "__main__":

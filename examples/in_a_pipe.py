@@ -13,7 +13,7 @@ import thoughtgraph as tg
 
 
 def as_problem(numbers: list[int]) -> dict[str, str]:
-    """Writes numbers as the task reads them."""
+    """Writes numbers in the form that the task reads."""
     return {"problem": " ".join(map(str, numbers))}
 
 
@@ -25,7 +25,7 @@ def pipe(model: Any) -> Runnable[Any, Any]:
 
 
 async def main(model: Any = "openai:gpt-4o-mini") -> list[Any]:
-    """Sends two problems through, side by side."""
+    """Sends two problems through the pipe, side by side."""
     answers = await pipe(model).abatch([[4, 9, 10, 13], [1, 1, 4, 6]])
     print(answers)
     return answers

@@ -14,7 +14,7 @@ import thoughtgraph as tg
 
 
 async def main(url: str, problem: str = "4 9 10 13") -> str:
-    """Asks the server, through a tool as any agent could."""
+    """Asks the server through a tool, as an agent would."""
     async with get_client(url=url) as client:
         ask = tg.tool(
             RemoteGraph("tot_bfs", client=client),

@@ -1,6 +1,6 @@
-"""A search that outlives its process: every step is kept in PostgreSQL.
+"""A search that outlives its process: PostgreSQL stores every step.
 
-Run it, kill it, run it again: it goes on where it was, and asks nothing twice.
+Run it, kill it, run it again: it continues where it stopped and repeats no answered request.
 
     uv add langgraph-checkpoint-postgres "psycopg[binary]"
     uv run python examples/on_postgres.py postgresql://localhost/searches
@@ -16,14 +16,14 @@ import thoughtgraph as tg
 
 
 async def main(database: str, model: Any = "openai:gpt-4o-mini") -> dict[str, Any]:
-    """Goes on with the search of this thread, or begins it."""
+    """Resumes the search of this thread, or starts it."""
     thread: Any = {"configurable": {"thread_id": "puzzle-4-9-10-13"}}
     async with AsyncPostgresSaver.from_conn_string(database) as saver:
         await saver.setup()
         graph = tg.build("tot_bfs", task="game24", model=model, checkpointer=saver)
-        begun = (await graph.aget_state(thread)).next
-        given = None if begun else {"problem": "4 9 10 13"}
-        out: dict[str, Any] = await graph.ainvoke(given, thread)
+        pending = (await graph.aget_state(thread)).next
+        start = None if pending else {"problem": "4 9 10 13"}
+        out: dict[str, Any] = await graph.ainvoke(start, thread)
     print(out["answer"], out["usage"])
     return out
 

@@ -1,4 +1,4 @@
-"""A task of your own with a tree search: what to ask, and how to read what comes back.
+"""A task of your own for a tree search: how to ask the model, and how to read its answers.
 
 uv run python examples/own_task.py
 uv run thoughtgraph solve "the sea" --task examples/own_task.py:Haiku --method tot_bfs
@@ -21,25 +21,25 @@ class Haiku:
     id = "haiku"
 
     def read(self, text: str) -> str:
-        """Returns the subject in one form."""
+        """Returns the subject without spaces around it."""
         return text.strip()
 
     def published(self, method: str) -> Mapping[str, Any]:
-        """Returns this task's own defaults of a method's settings."""
+        """Returns this task's own defaults for the settings of a method."""
         own = {"generate": "propose", "evaluate": "value", "steps": LINES, "breadth": 2}
         return own if method == "tot_bfs" else {}
 
     def propose(
         self, problem: str, path: Path, options: Mapping[str, Any]
     ) -> Question[list[dict[str, Any]]]:
-        """Asks for next lines; each is a thought."""
-        asked = f"{_poem(problem, path)}\nWrite five different next lines, one a line."
-        return Question(Prompt(asked), _lines)
+        """Asks for next lines, each of which becomes a thought."""
+        prompt = f"{_poem(problem, path)}\nWrite five different next lines, one a line."
+        return Question(Prompt(prompt), _lines)
 
     def value(self, problem: str, path: Path, options: Mapping[str, Any]) -> Question[Verdict]:
-        """Asks how good a poem is so far."""
-        asked = f"{_poem(problem, path)}\nHow good is this? A number from 1 to 10."
-        return Question(Prompt(asked), _mark)
+        """Asks how good the poem is so far."""
+        prompt = f"{_poem(problem, path)}\nHow good is this? A number from 1 to 10."
+        return Question(Prompt(prompt), _mark)
 
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the whole poem once it has all its lines."""
@@ -60,7 +60,7 @@ def _mark(samples: Sequence[str]) -> Verdict:
 
 
 async def main(model: Any = "openai:gpt-4o-mini") -> str:
-    """Writes one."""
+    """Writes a haiku."""
     out = await tg.build("tot_bfs", task=Haiku(), model=model).ainvoke({"problem": "the sea"})
     print(out["answer"])
     return str(out["answer"])

@@ -1,4 +1,4 @@
-"""A tool of your own that costs something: the informed search calls the dear one when it must.
+"""Tools of your own with costs: the informed search calls the expensive one only when it must.
 
 uv run python examples/own_tool.py
 """
@@ -13,7 +13,7 @@ import thoughtgraph as tg
 from thoughtgraph.tools.costs import Priced
 
 PAGES = Path(__file__).with_name("pages.jsonl")
-"""What Search and Lookup, the task's own tools, read."""
+"""The pages that Search and Lookup, the task's own tools, read."""
 PLANS = {"starter": "2 users, 10 GB", "team": "20 users, 500 GB"}
 
 
@@ -38,8 +38,8 @@ async def main(model: Any = "openai:gpt-4o-mini") -> dict[str, Any]:
         # One call of the list costs 1, a question to sales 8: the search weighs that.
         tools=[price_list, Priced(ask_sales, 8.0)],
     )
-    asked = "How many users does the product `team` serve?"
-    out: dict[str, Any] = await graph.ainvoke({"problem": asked}, context={"corpus": str(PAGES)})
+    question = "How many users does the product `team` serve?"
+    out: dict[str, Any] = await graph.ainvoke({"problem": question}, context={"corpus": str(PAGES)})
     print(out["answer"], "- tools cost", out["usage"]["tool_cost"])
     return out
 

@@ -1,4 +1,4 @@
-"""A search from ordinary code: `tg.solve` waits, in a script, a notebook or beside an event loop.
+"""A search from ordinary code: `tg.solve` blocks, in a script, a notebook or beside an event loop.
 
 uv run python examples/without_async.py
 """

@@ -1,11 +1,11 @@
-"""Chain Reasoning: one step after the other, never back (baseline of Thought Rollback, section 5).
+"""Chain Reasoning: one step after another, never back (baseline of Thought Rollback, section 5).
 
     z_i ~ p(z | q, z_1, ..., z_i-1)                                   generate
     z_i becomes a thought; the first with a solution is the last      generate
     the solution of z_n                                               answer
 
-The steps are asked for exactly as `rollback` asks for them without experiences, of which its system
-prompt does not speak (the wording of appendix B.3 without them).
+The requests are those of `rollback` without experiences, except that the system prompt does not
+mention experiences (the wording of appendix B.3 without them).
 """
 
 from functools import partial
@@ -24,13 +24,13 @@ from thoughtgraph.state import SearchState
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
-    """The one next step of the chain."""
+    """Requests z_i and adds it to the tree; a step with a solution ends the search."""
     latest = next(reversed(state["thoughts"]))
     placed = steps_of(state, await step.ask([step_ask(step, latest)]))
     if not placed.new:
         return step.update(stop_reason="budget")
-    last = thoughts_left(state) == 1
-    reason = end_reason(next(iter(placed.new.values()))) or ("budget" if last else "")
+    is_last = thoughts_left(state) == 1
+    reason = end_reason(next(iter(placed.new.values()))) or ("budget" if is_last else "")
     step.count(thoughts=1, expansions=1, rounds=1)
     return step.update(thoughts=placed.tree, stop_reason=reason)
 

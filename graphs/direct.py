@@ -1,4 +1,4 @@
-"""The model asked directly: IO, chain of thought, self-consistency (Tree of Thoughts, section 2).
+"""Direct prompting: IO, chain of thought, self-consistency (Tree of Thoughts, section 2).
 
     io       y ~ p(y | prompt_io(x)),  n samples                              generate
              answer = the first sample's                                      answer
@@ -9,10 +9,10 @@
     cot_sc   [z^(i), y^(i)] ~ p(z, y | prompt_cot(x)),  i = 1, ..., k         generate
              return argmax_y #{i | y^(i) = y}                                 vote, answer
 
-`candidates` holds every sample's answer, in order: of `io` and `cot` their mean success is the
-paper's row, of all three whether any is right is its "best of k". The k samples are one request
-where the provider can. Answers are compared in the task's canonical form; of equally frequent ones
-the first to occur wins (self-consistency: Wang et al. 2022).
+`candidates` holds every sample's answer, in order. For `io` and `cot`, their mean success is the
+paper's row; for all three, its "best of k" is whether any is right. The samples are one request if
+the provider can return several. Answers are compared in the task's canonical form; of equally
+frequent answers, the first to occur wins (self-consistency: Wang et al. 2022).
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ from thoughtgraph.tree import ROOT
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
-    """The samples, which are one request."""
+    """Draws the n or k samples in one request."""
     style = "io" if step.run.method is IO else "cot"
     question = direct_answer(step, style, IoSettings.of(state["settings"]).n_generate)
     answers = await step.ask([expansion(step, ROOT, question)])
@@ -47,34 +47,34 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def vote(step: Step, state: SearchState) -> dict[str, Any]:
-    """Counts how often each answer was given: every sample's value becomes that number.
+    """Counts the votes #{i | y^(i) = y}; each sample's value becomes the count of its answer.
 
     Samples without a readable answer do not vote.
     """
-    cast = ballots(state)
-    votes = Counter(cast.values())
+    ballot_of = ballots(state)
+    votes = Counter(ballot_of.values())
     del votes[None]
-    return {"thoughts": {key: {"value": float(votes[each])} for key, each in cast.items()}}
+    return {"thoughts": {key: {"value": float(votes[ballot])} for key, ballot in ballot_of.items()}}
 
 
 def leader(state: SearchState) -> list[str]:
-    """Returns the sample that wins a vote, of equals the first; none where there is no answer."""
+    """Returns the id of the sample that wins the vote, first of equals; none without an answer."""
     tree = state["thoughts"]
     voting = [key for key, ballot in ballots(state).items() if ballot is not None]
     return [max(voting, key=lambda key: tree[key].get("value", 0.0))] if voting else []
 
 
 def wire(run: Run) -> Graph:
-    """Wires one question, whose samples vote in `cot_sc`."""
-    votes = run.method is COT_SC
-    graph = method_graph(run, generate, *([vote] if votes else []))
+    """Wires one request, whose samples vote in `cot_sc`."""
+    is_vote = run.method is COT_SC
+    graph = method_graph(run, generate, *([vote] if is_vote else []))
     last = partial(answer, pick=samples, complete=True)
-    if votes:
+    if is_vote:
         last = partial(last, best=leader, tally=samples_of)
         graph.add_edge("generate", "vote")
     add_answer(graph, run, last)
     graph.add_conditional_edges("start", begin)
-    graph.add_edge("vote" if votes else "generate", "answer")
+    graph.add_edge("vote" if is_vote else "generate", "answer")
     return graph
 
 

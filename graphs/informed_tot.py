@@ -18,17 +18,17 @@
     itot_best_first    V_T = 0
     itot_dfs           V_T = 0, no V: the youngest thought is next
 
-The names promise more than the methods keep. A* finds a cheapest path when its heuristic never
-overestimates what is left to pay: -V is no such estimate, and the values of a model share no unit
-with the costs of tools. So no answer is the cheapest or the best, f may fall along a path, and
-`value_weight` decides what a point of V is worth. Of D* Lite only one idea is left: a changed cost
-reopens the thoughts that it concerns, which then get fresh samples. Every child's tool is called
-when the child is made: `tool_cost`, which is paid, is at least `tool_cost_path`, which is what g
-counts. The printed box cannot run, and three things in it are repaired: the root costs 0, where it
-costs infinity in print; V_h is read as -V; a thought that is taken leaves O. The tools of a round
-run side by side, then its failures propagate once, in the order of the samples and from g(s) as it
-was; then its children are valued side by side. An action that calls no tool, because it cannot be
-read or names none, adds to g what the dearest call adds (ours), so never less than a failed call.
+The methods guarantee less than their names suggest. A* finds a cheapest path if its heuristic never
+overestimates the remaining cost. -V is no such estimate, and a model's values share no unit with
+the costs of tools. So the answer need not be the cheapest or the best, f may fall along a path, and
+`value_weight` sets the cost that a point of V is worth. Of D* Lite only one idea remains: a changed
+cost reopens the thoughts that it affects, and these get fresh samples. Every child's tool is called
+when the child is created, so `tool_cost`, the total paid, is at least `tool_cost_path`, the part on
+the answer's path. Three repairs make the printed box run: the root costs 0 instead of infinity; V_h
+is read as -V; a thought that is taken leaves O. The tools of a round run concurrently. Then its
+failures propagate once, in the order of the samples and from g(s) as it was. Then its children are
+valued concurrently. An action that calls no tool, because it is unreadable or names none, adds as
+much to g as the dearest call (ours), so never less than a failed call.
 """
 
 from functools import partial
@@ -95,92 +95,92 @@ RANKS = {
 
 
 def rank_of(state: SearchState) -> Rank:
-    """Returns the order of the open set of a search, which its method says."""
+    """Returns the rule by which the search's method orders the open set."""
     return RANKS[state["method"]]
 
 
 def generator(step: Step, key: str) -> ThoughtQuestion:
-    """pi(. | s): K next steps, one a completion."""
+    """Returns the question pi(. | s) for K next steps, one per completion."""
     n = ItotDfsSettings.of(step.state["settings"]).n_generate
     return next_actions(step, key, STYLE, n)
 
 
 async def select(step: Step, state: InformedState) -> dict[str, Any]:
-    """Puts new thoughts into O and takes out who is next: `frontier` is then expanded.
+    """Adds new thoughts to O and pops the best into `frontier`, to be expanded next.
 
-    A terminal thought that comes out ends the search, with an oracle only if its answer is
-    right; the frontier is that thought then. Thoughts that are too deep are dropped.
+    A popped terminal thought ends the search, and is the frontier then; with an oracle, only if
+    its answer is right. Wrong answers and thoughts that are too deep are pruned.
     """
-    settings, entered = ItotDfsSettings.of(state["settings"]), priorities(state, rank_of(state))
-    tree = merge_thoughts(state["thoughts"], [entered])
-    ended = state["step"] - state["spent"].get("rounds", 0)
-    update = {"thoughts": entered, "spent": {"rounds": ended}, "frontier": []}
-    if state["stop_reason"] or not entered.keys() >= set(new_thoughts(state)):
+    settings, updates = ItotDfsSettings.of(state["settings"]), priorities(state, rank_of(state))
+    tree = merge_thoughts(state["thoughts"], [updates])
+    rounds = state["step"] - state["spent"].get("rounds", 0)
+    update = {"thoughts": updates, "spent": {"rounds": rounds}, "frontier": []}
+    if state["stop_reason"] or not updates.keys() >= set(new_thoughts(state)):
         return {**update, "stop_reason": limit_reason(state)}
     if state["step"] >= min(settings.rounds, settings.limit_rounds or settings.rounds):
         return {**update, "stop_reason": "round_limit"}
-    if not (ordered := open_set(tree)):
+    if not (open_ids := open_set(tree)):
         return {**update, "stop_reason": "exhausted"}
-    begun = {**update, "step": state["step"] + 1}
-    first = tree[ordered[0]]
+    next_round = {**update, "step": state["step"] + 1}
+    first = tree[open_ids[0]]
     if first["status"] == "terminal":
         if step.run.oracle and not await is_right(step, first["answer"]):
-            return {**begun, "thoughts": merge_thoughts(entered, [{first["id"]: WRONG}])}
+            return {**next_round, "thoughts": merge_thoughts(updates, [{first["id"]: WRONG}])}
         reason = "verified" if step.run.oracle else "finished"
-        end = {"spent": {"rounds": ended + 1}, "frontier": [first["id"]]}
-        return {**begun, **end, "stop_reason": reason}
-    taken = [*takewhile(lambda k: tree[k]["status"] != "terminal", ordered[: settings.width])]
-    deep: Tree = {key: TOO_DEEP for key in taken if not may_grow(state, tree[key])}
-    growing = [key for key in taken if key not in deep][: expansions_allowed(state)]
-    if not growing and not deep:
+        ending = {"spent": {"rounds": rounds + 1}, "frontier": [first["id"]]}
+        return {**next_round, **ending, "stop_reason": reason}
+    popped = [*takewhile(lambda k: tree[k]["status"] != "terminal", open_ids[: settings.width])]
+    too_deep: Tree = {key: TOO_DEEP for key in popped if not may_grow(state, tree[key])}
+    frontier = [key for key in popped if key not in too_deep][: expansions_allowed(state)]
+    if not frontier and not too_deep:
         return {**update, "stop_reason": limit_reason(state)}
-    return {**begun, "thoughts": merge_thoughts(entered, [deep]), "frontier": growing}
+    return {**next_round, "thoughts": merge_thoughts(updates, [too_deep]), "frontier": frontier}
 
 
 async def generate(step: Step, state: InformedState) -> dict[str, Any]:
-    """C: samples become children, without those that are there already."""
-    keys = _growing(state)
+    """Requests K samples per thought and adds C, the distinct ones that are no children yet."""
+    keys = _to_expand(state)
     asks = [expansion(step, key, generator(step, key), times_expanded(state, key)) for key in keys]
     expansions = drafted(await step.ask(asks))
-    distinct = [_distinct(state, each) for each in expansions]
+    distinct = [_distinct_samples(state, each) for each in expansions]
     placed = place(state, distinct)
-    written = [thought for each in expansions for thought in each["thoughts"]]
+    samples = [thought for each in expansions for thought in each["thoughts"]]
     step.count(
         thoughts=len(placed.new),
         expansions=len(placed.parents),
         reexpansions=sum(times_expanded(state, key) > 0 for key in placed.parents),
     )
-    if lost := sum(thought["action"] is None for thought in written):
-        step.count(parse_errors={"generate": lost})
-    # An expansion without a new thought is no shortage: all its samples were there before.
-    wanted = any(each["thoughts"] for each in distinct)
-    short = len(placed.parents) < len(keys) or (wanted and not placed.new)
+    if unreadable := sum(thought["action"] is None for thought in samples):
+        step.count(parse_errors={"generate": unreadable})
+    # An expansion whose samples all equal existing children hit no limit.
+    has_new = any(each["thoughts"] for each in distinct)
+    short = len(placed.parents) < len(keys) or (has_new and not placed.new)
     reason = limit_reason(state) if short else ""
     return step.update(thoughts=with_times(state, placed), stop_reason=reason)
 
 
 async def call_tool(step: Step, state: SearchState) -> dict[str, Any]:
-    """Carries out the actions of a round; g of its thoughts."""
+    """Carries out the actions of the round's new thoughts, and writes their g."""
     new, tree = new_thoughts(state), state["thoughts"]
     waiting = [key for key in new if awaits_tool(tree[key])]
-    called = await carry_out(step, waiting)
-    tree = merge_thoughts(tree, [called])
+    updates = await carry_out(step, waiting)
+    tree = merge_thoughts(tree, [updates])
     costs = step_costs(step, tree, rank_of(state))
-    # The others' tools were not called before the time was over.
+    # Time ran out before the remaining tools were called.
     done = list(takewhile(lambda key: not awaits_tool(tree[key]), new))
-    above = {key: tree[tree[key]["parent"] or ""].get("cost", 0.0) for key in done}
-    settled: Tree = {key: {"cost": above[key] + costs[key]} for key in done}
+    parent_costs = {key: tree[tree[key]["parent"] or ""].get("cost", 0.0) for key in done}
+    costs_so_far: Tree = {key: {"cost": parent_costs[key] + costs[key]} for key in done}
     reason = "" if done == new else "budget"
-    return step.update(thoughts=merge_thoughts(called, [settled]), stop_reason=reason)
+    return step.update(thoughts=merge_thoughts(updates, [costs_so_far]), stop_reason=reason)
 
 
 async def propagate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Algorithm 3, once a round."""
+    """PROPAGATE: raises and reopens the ancestors of the round's failed calls (Algorithm 3)."""
     return {"thoughts": propagated(state, step_costs(step, state["thoughts"], rank_of(state)))}
 
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
-    """V(s'), from 1 to 10; a trajectory that was there before has its value."""
+    """Requests V(s'), from 1 to 10; a trajectory with an equal prompt reuses its value."""
     tree, verdicts = state["thoughts"], verdicts_in(state["thoughts"])
     asks, values, n = [], Tree(), ValuedSettings.of(state["settings"]).n_evaluate
     for key in new_thoughts(state):
@@ -195,61 +195,62 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
         else:
             asks.append(Ask(question, key, "value", n, judges=True))
     answers = await step.ask(asks)
-    for each in answers:
-        new = {state_key_of(each.ask.question.prompt): verdict_json(each.reading)}
-        fields = Thought(value=each.reading.value, verdicts=new)
-        values[each.ask.about] = fields | words_of(each)
+    for reply in answers:
+        stored = {state_key_of(reply.ask.question.prompt): verdict_json(reply.reading)}
+        fields = Thought(value=reply.reading.value, verdicts=stored)
+        values[reply.ask.about] = fields | words_of(reply)
     step.count(evaluated=len(answers))
     return step.update(thoughts=values)
 
 
 async def expand(state: InformedState) -> Literal["generate", "select", "answer"]:
-    """Routes to the expansions of this round; to the next one when nothing may be expanded."""
+    """Routes to the expansion of the frontier; to the next round if nothing is to be expanded."""
     if state["stop_reason"]:
         return "answer"
-    return "generate" if _growing(state) else "select"
+    return "generate" if _to_expand(state) else "select"
 
 
 async def act(state: SearchState) -> Literal["call_tool", "select", "answer"]:
-    """Routes past the tools where a further expansion found nothing new."""
+    """Routes to the tools; to the next round if a repeated expansion gave no new thought."""
     if state["stop_reason"]:
         return "answer"
     return "select" if rank_of(state).propagates and not new_thoughts(state) else "call_tool"
 
 
 async def judge(state: SearchState) -> Literal["propagate", "evaluate"]:
-    """Routes to the thoughts above the calls that failed."""
+    """Routes to `propagate` if a call of the round failed, else to `evaluate`."""
     failed = any(state["thoughts"][key].get("failed") for key in new_thoughts(state))
     return "propagate" if failed and not state["stop_reason"] else "evaluate"
 
 
-def _distinct(state: SearchState, made: Children) -> Children:
-    """Returns an expansion without what its thought's children think and do already."""
-    parent, kept = made["parent"], []
+def _distinct_samples(state: SearchState, children: Children) -> Children:
+    """Returns an expansion without samples equal to a child or to an earlier sample."""
+    parent, thoughts = children["parent"], []
     seen = {identity(child) for child in children_of(state["thoughts"], parent)}
     times = times_expanded(state, parent)
-    for at, thought in enumerate(made["thoughts"]):
+    for at, thought in enumerate(children["thoughts"]):
         if identity(thought) not in seen:
-            by = {"node": "generate", "expansion": times, "sample": at}
-            kept.append({**thought, "created_by": by})
+            created_by = {"node": "generate", "expansion": times, "sample": at}
+            thoughts.append({**thought, "created_by": created_by})
         seen.add(identity(thought))
-    return {**made, "thoughts": kept}
+    return {**children, "thoughts": thoughts}
 
 
-def _growing(state: InformedState) -> list[str]:
-    """Returns the thoughts that were taken out of O, without those that a person dropped."""
+def _to_expand(state: InformedState) -> list[str]:
+    """Returns the ids in the frontier, without thoughts that a person dropped."""
     return [key for key in state["frontier"] if state["thoughts"][key]["status"] != "pruned"]
 
 
-def _waiting(state: SearchState) -> list[str]:
-    """Returns who may be next, and the new thoughts that come in with the next choice."""
+def _selectable(state: SearchState) -> list[str]:
+    """Returns the ids that `select` may pop next: the new thoughts and the open set."""
     return [] if state["stop_reason"] else [*new_thoughts(state), *open_set(state["thoughts"])]
 
 
-def _returned(state: InformedState) -> list[str]:
-    """Returns the thought that solved the search, else the best terminal ones that are open.
+def _outputs(state: InformedState) -> list[str]:
+    """Returns the id of the thought that ended the search with an answer.
 
-    A search that ran to its end without one returns nothing, as the paper does.
+    After `budget` or `error`, returns all terminal thoughts, least f first. A search that ran to
+    its end without an answer returns nothing, as in the paper.
     """
     if state["stop_reason"] in ("finished", "verified"):
         return state["frontier"]
@@ -266,22 +267,22 @@ def wire(run: Run) -> Graph:
     propagating = [propagate] if rank.propagates else []
     nodes = (select, generate, call_tool, *judging, *propagating)
     graph = method_graph(run, *nodes, state=InformedState, origin=ORIGIN, frontier=[])
-    last = partial(answer, pick=_returned)
-    add_answer(graph, run, last, candidates=_waiting)
+    last = partial(answer, pick=_outputs)
+    add_answer(graph, run, last, candidates=_selectable)
     graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "answer"})
     graph.add_conditional_edges("select", expand)
-    # Only a thought that was expanded before can have nothing new.
+    # Only a repeated expansion can give no new thought.
     again = ["select"] if rank.propagates else []
     graph.add_conditional_edges("generate", act, ["call_tool", "answer", *again])
     if rank.judges:
-        graph.add_conditional_edges("evaluate", shown_first(_waiting))
+        graph.add_conditional_edges("evaluate", shown_first(_selectable))
     if rank.propagates:
         graph.add_edge("propagate", "evaluate")
         graph.add_conditional_edges("call_tool", judge)
     elif rank.judges:
         graph.add_edge("call_tool", "evaluate")
     else:
-        graph.add_conditional_edges("call_tool", shown_first(_waiting))
+        graph.add_conditional_edges("call_tool", shown_first(_selectable))
     return graph
 
 

@@ -5,7 +5,7 @@
     the best one stays; of equally good ones the first                    select
     the solution of the first best step that has one                      answer
 
-As in the official code there is no way back: a level's other candidates are lost.
+As in the official code, the search never goes back: a level's other candidates are lost.
 """
 
 from functools import partial
@@ -32,7 +32,7 @@ STYLE = "level_tot"
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
-    """A level's candidates."""
+    """Requests the candidates of the next level, in one request."""
     n = LevelTotSettings.of(state["settings"]).n_generate
     answers = await step.ask([step_ask(step, key, n=n) for key in level(state, 0)])
     placed = steps_of(state, answers)
@@ -41,7 +41,7 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
-    """The score of each candidate, by itself."""
+    """Scores each candidate on its own."""
     tree, asks, new = state["thoughts"], [], Tree()
     for key in unscored(state):
         question = await estimate(step, key, STYLE)
@@ -49,10 +49,10 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
             new[key] = value_fields(question)
         else:
             asks.append(Ask(question, key, "score", expansion=0, judges=True))
-    for told in await step.ask(asks):
-        key, verdict = told.ask.about, told.reading
-        new[key] = {"value": verdict.value, **words_of(told)}
-        if verdict.malformed:  # a note that says why the path ends stays
+    for reply in await step.ask(asks):
+        key, verdict = reply.ask.about, reply.reading
+        new[key] = {"value": verdict.value, **words_of(reply)}
+        if verdict.malformed:  # a note on why the path ends stays
             new[key] |= {"unread": verdict.malformed}
             new[key]["note"] = tree[key].get("note", verdict.label)
     step.count(evaluated=len(new))
@@ -60,23 +60,23 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def select(step: Step, state: SearchState) -> dict[str, Any]:
-    """Goes on with the best candidate of a level, the first of equals.
+    """Keeps the best candidate of a level, the first of equals, and prunes the others.
 
-    A level without a positive score ends the search dead, and so does one that a person dropped.
-    One that a limit left without candidates or scores ends it too.
+    The search ends in a dead end if no candidate has a positive score, or if a person dropped them
+    all. It ends with `budget` if a limit left the level without candidates or scores.
     """
-    tree, depth, left = state["thoughts"], state["step"] + 1, level(state)
+    tree, depth, keys = state["thoughts"], state["step"] + 1, level(state)
     if state["stop_reason"]:
         return {}
     if unscored(state) or not any(thought["depth"] == depth for thought in tree.values()):
         return {"stop_reason": "budget"}
-    if not left:
+    if not keys:
         return {"stop_reason": "dead_end"}
-    first = max(left, key=lambda key: tree[key]["value"])
-    hopeful = tree[first]["value"] > 0
-    lost = {key: Thought(status="pruned") for key in left if key != first or not hopeful}
-    reason = end_reason(tree[first]) if hopeful else "dead_end"
-    return {"thoughts": lost, "step": depth, "spent": {"rounds": 1}, "stop_reason": reason}
+    best = max(keys, key=lambda key: tree[key]["value"])
+    is_positive = tree[best]["value"] > 0
+    pruned = {key: Thought(status="pruned") for key in keys if key != best or not is_positive}
+    reason = end_reason(tree[best]) if is_positive else "dead_end"
+    return {"thoughts": pruned, "step": depth, "spent": {"rounds": 1}, "stop_reason": reason}
 
 
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:
@@ -85,18 +85,18 @@ async def go_on(state: SearchState) -> Literal["generate", "answer"]:
 
 
 def level(state: SearchState, more: int = 1) -> list[str]:
-    """Returns the candidates of the next level; with `more=0` the step that was kept last."""
+    """Returns the ids of the next level's candidates; with `more=0`, of the step kept last."""
     tree, depth = state["thoughts"], state["step"] + more
     return [key for key in living(tree) if tree[key]["depth"] == depth]
 
 
 def unscored(state: SearchState) -> list[str]:
-    """Returns the candidates that have no score yet."""
+    """Returns the ids of the candidates without a score."""
     return [key for key in level(state) if "value" not in state["thoughts"][key]]
 
 
 def candidates(state: SearchState) -> list[str]:
-    """Returns the candidates that a person is shown: all, once they are scored."""
+    """Returns the ids of the candidates to show to a person: all, once all are scored."""
     return [] if state["stop_reason"] or unscored(state) else level(state)
 
 

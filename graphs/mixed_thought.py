@@ -14,11 +14,11 @@
     G() of tomt_os:       all remaining steps if d >= sn and i = 0, else the next step
     G() of tomt_block:    the next k steps
 
-V runs the steps: every one must execute, with parameters that exist. The printed box is repaired
-where it contradicts itself: its loop variable overwrites the step counter, it drops what the inner
-DFS found, and it reports a spent budget as success. T counts calls of G, refused ones included,
-which is how the paper's step numbers come out. What a call gives is never taken apart: one bad step
-refuses its whole chunk. Nothing guarantees the answer: a plan that runs may still be wrong.
+V executes the steps: every one must run, with parameters that exist. Three contradictions of the
+printed box are repaired: its loop variable overwrites the step counter, it drops the result of the
+inner DFS, and it reports a spent budget as success. T counts calls of G, refused ones included,
+which reproduces the paper's step numbers. A chunk is accepted or refused as a whole: one bad step
+refuses it. Nothing guarantees the answer: a plan that runs may still be wrong.
 """
 
 from dataclasses import replace
@@ -54,7 +54,7 @@ from thoughtgraph.tree import path_to
 
 
 def steps_wanted(state: PlanState, index: int) -> int | None:
-    """Returns how many steps G() asks for in a call with this index; None: all that are left."""
+    """Returns how many steps G() requests in the call `index` (i); None: all that remain."""
     method, settings = state["method"], state["settings"]
     if method == "tomt_block":
         return TomtBlockSettings.of(settings).block_size
@@ -65,11 +65,11 @@ def steps_wanted(state: PlanState, index: int) -> int | None:
 
 
 async def generate(step: Step, state: PlanState) -> dict[str, Any]:
-    """Line 3: the next continuation of the top state, and some ahead, which wait in the state."""
+    """Line 3: requests s', the top state's next continuation; `ahead` keeps speculative ones."""
     key, first, asks = top(state["thoughts"]), tried(state["thoughts"]), []
     for index in range(first, first + calls_due(state)):
-        most = steps_wanted(state, index)
-        question = plan_steps(step, key, index, most, steps=most)
+        size = steps_wanted(state, index)
+        question = plan_steps(step, key, index, size, steps=size)
         asks.append(replace(expansion(step, key, question, index), ahead=index > first))
     answers = {answer.ask.name: answer for answer in await step.ask(asks)}
     served = [*takewhile(bool, (answers.get(ask.name) for ask in asks))]
@@ -88,14 +88,14 @@ async def begin(state: PlanState) -> Literal["generate", "answer"]:
 async def show(
     state: PlanState,
 ) -> Literal["review", "generate", "evaluate", "backtrack", "answer"]:
-    """Shows a person the chunk that was accepted first, under `review="select"`."""
+    """Routes an accepted chunk to a person under `review="select"`; else as `go_on`."""
     return "review" if reviews(state, accepted) else await go_on(state)
 
 
 async def go_on(
     state: PlanState,
 ) -> Literal["generate", "evaluate", "backtrack", "answer"]:
-    """Routes to the next continuation of the top state, one generated ahead first."""
+    """Lines 1 and 2: routes to the top state's next continuation, or back if all b failed."""
     if state["stop_reason"] or terminal(state):
         return "answer"
     tree = state["thoughts"]

@@ -31,7 +31,7 @@ from thoughtgraph.state import SearchState
 
 
 async def carry_out(state: SearchState) -> Literal["act", "call_tool", "generate", "answer"]:
-    """Routes to the tool of the latest action; past it when there is none to call."""
+    """Routes to the tool call, to the request for a missing action, or past an unreadable one."""
     thought = state["thoughts"][latest(state)]
     if state["stop_reason"]:
         return "answer"
@@ -41,7 +41,7 @@ async def carry_out(state: SearchState) -> Literal["act", "call_tool", "generate
 
 
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:
-    """Routes to the next step unless the trajectory has its answer."""
+    """Routes to the next step unless the trajectory has its answer or the search was stopped."""
     done = state["thoughts"][latest(state)]["status"] != "open"
     return "answer" if done or state["stop_reason"] else "generate"
 

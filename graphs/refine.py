@@ -6,10 +6,9 @@
         y_i <- refine(x, y_0, ..., y_{i-1})                           refine
     return the last y                                                 answer
 
-Game of 24 is told whether an output is right: the graph needs an oracle or the setting
-`exact_check`, and the result is labelled so. Creative writing asks the model itself, and refines an
-IO sample or a passage that another method wrote (`draft`). The official code for this method was
-not published.
+On Game of 24 the check says whether an output is right: the graph needs an oracle or the setting
+`exact_check`, and the result is labelled so. On creative writing the model itself judges, and y_0
+is an IO sample or another method's passage (`draft`). The official code is unpublished.
 """
 
 from collections.abc import Mapping
@@ -38,34 +37,34 @@ GIVEN = "given by the caller"
 
 
 def generator(step: Step, key: str) -> ThoughtQuestion:
-    """Asks for a first output, and for a better one once there is one."""
+    """Returns the question for y_0 or, after earlier outputs, for a better one."""
     problem, path, settings = step.at(key)
     if path:
         question = step.task(Refines).refine(problem, path, settings)
     else:
         question = step.task(Answers).ask(problem, "io", settings)
-    # Each output is shown the ones before it.
+    # One completion, as each prompt shows the outputs before.
     return one_thought_each(replace(question, n=1), 1, _output)
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
-    """y_0; where the caller gave a draft, nobody is asked."""
+    """Requests y_0; a draft from the caller is used without a request."""
     return await add_output(step, state, "generate", RefineSettings.of(state["settings"]).draft)
 
 
 async def check(step: Step, state: SearchState) -> dict[str, Any]:
-    """Whether the latest output is right, or good enough."""
+    """Judges whether the latest output is right or perfectly coherent."""
     refinements = RefineSettings.of(state["settings"]).refinements
     return await judge_latest(step, state, over=len(samples(state)) > refinements)
 
 
 async def refine(step: Step, state: SearchState) -> dict[str, Any]:
-    """y_i, below the latest output."""
+    """Requests y_i, below the latest output."""
     return await add_output(step, state, "refine", "")
 
 
 async def add_output(step: Step, state: SearchState, role: str, draft: str) -> dict[str, Any]:
-    """Adds an output below the latest one."""
+    """Adds an output below the latest one: the draft if there is one, else the model's."""
     latest = latest_output(state)
     if reason := blocking_limit(state, latest):
         return {"stop_reason": reason}
@@ -73,10 +72,10 @@ async def add_output(step: Step, state: SearchState, role: str, draft: str) -> d
     usage: dict[str, dict[str, float]] = {}
     if draft:
         output = {**question.read([draft])[0], "note": GIVEN}
-    elif (said := await step.ask_one(Ask(question, latest, role, expansion=0))) is None:
+    elif (reply := await step.ask_one(Ask(question, latest, role, expansion=0))) is None:
         return step.update(stop_reason="budget")
     else:
-        output, usage = {**said.reading[0]}, said.usage
+        output, usage = {**reply.reading[0]}, reply.usage
         step.count(expansions=1, parse_errors={role: 1} if output["answer"] is None else {})
     step.count(thoughts=1, rounds=int(role == "refine"))
     placed = place_below(state, latest, [output], usage)
@@ -84,18 +83,18 @@ async def add_output(step: Step, state: SearchState, role: str, draft: str) -> d
 
 
 async def check_or_end(state: SearchState) -> Literal["check", "answer"]:
-    """Routes a new output to its check; without one the search is over."""
+    """Routes a new output to its check; to the answer if the search was stopped."""
     return "answer" if state["stop_reason"] else "check"
 
 
 async def refine_or_end(state: SearchState) -> Literal["refine", "answer"]:
-    """Routes to the next refinement until an output passed or k refinements were made."""
+    """Routes to the next refinement until an output passes or k refinements were made."""
     latest = state["thoughts"][latest_output(state)]
     return "answer" if state["stop_reason"] or passed(latest) else "refine"
 
 
 def latest_first(state: SearchState) -> list[str]:
-    """Returns the outputs in the order in which they may answer."""
+    """Returns the ids of the outputs, latest first."""
     return samples(state)[::-1]
 
 

@@ -5,8 +5,8 @@
         if the answer is right then return it                           check
         lesson t <- the model, shown the failed trajectory              reflect
 
-Whether an answer is right is gold feedback: the graph is built with an oracle, or `exact_check` has
-the task say it, and its results are labelled so. Else the task must be able to judge its answers.
+Whether an answer is right is gold feedback, by an oracle with which the graph is built or by the
+task under `exact_check`; results are labelled so. Else the task must be able to judge its answers.
 """
 
 from functools import partial
@@ -37,26 +37,26 @@ from thoughtgraph.tree import Shown, cut, path_to
 
 
 async def check(step: Step, state: SearchState) -> dict[str, Any]:
-    """Whether the answer of a trial is right."""
+    """Judges whether the answer of a trial is right."""
     trials = ReflexionSettings.of(state["settings"]).trials
     return await judge_latest(step, state, over=len(lessons(state["thoughts"])) + 1 == trials)
 
 
 async def reflect(step: Step, state: SearchState) -> dict[str, Any]:
-    """What went wrong in a trial; the next one begins with it."""
+    """Requests lesson t from a failed trial, for the prompts of later trials."""
     tree, last = state["thoughts"], latest(state)
     hints, path = hints_of(tree, Shown(lessons=lessons(tree))), path_to(tree, last)
     question = step.task(Reflects).reflect(state["problem"], path, state["settings"], hints)
-    if (said := await step.ask_one(Ask(question, last, "reflect"))) is None:
+    if (reply := await step.ask_one(Ask(question, last, "reflect"))) is None:
         return step.update(stop_reason="budget")
     step.count(rounds=1)
-    return step.update(thoughts={last: {"lesson": cut(said.reading), "usage": said.usage}})
+    return step.update(thoughts={last: {"lesson": cut(reply.reading), "usage": reply.usage}})
 
 
 async def carry_out(
     state: SearchState,
 ) -> Literal["act", "call_tool", "generate", "check", "answer"]:
-    """Routes to the tool of the latest action; past it when there is none to call."""
+    """Routes to the tool call, to the request for a missing action, or past an unreadable one."""
     thought = state["thoughts"][latest(state)]
     if state["stop_reason"]:
         return "answer"
@@ -68,8 +68,8 @@ async def carry_out(
 async def go_on(state: SearchState) -> Literal["generate", "check"]:
     """Routes to the next step until the trial has an answer or has used up its steps."""
     thought = state["thoughts"][latest(state)]
-    ended = thought["depth"] == ReflexionSettings.of(state["settings"]).max_steps
-    return "check" if ended or thought["status"] != "open" else "generate"
+    is_last_step = thought["depth"] == ReflexionSettings.of(state["settings"]).max_steps
+    return "check" if is_last_step or thought["status"] != "open" else "generate"
 
 
 async def again(state: SearchState) -> Literal["reflect", "answer"]:
@@ -79,7 +79,7 @@ async def again(state: SearchState) -> Literal["reflect", "answer"]:
 
 
 async def begin(state: SearchState) -> Literal["generate", "answer"]:
-    """Routes to the next trial."""
+    """Routes to the next trial; to the answer if the search was stopped."""
     return "answer" if state["stop_reason"] else "generate"
 
 

@@ -1,9 +1,9 @@
 """Every method under a module-level name, for `langgraph.json` and the servers that read it.
 
-A run's context names its task, and of what the operator offers its model and its pages: the graphs
-obey the policy that the operator's variables say (docs/serving.md). Loading this file
-builds the graphs and imports the tasks, so that a first run finds them ready; it loads no model,
-opens no socket and needs no key.
+A run's context names its task, and chooses its model and pages among those that the operator
+offers: the graphs obey the policy in the operator's environment variables (docs/serving.md).
+Importing this module builds the graphs and imports the tasks, so that the first run need not wait
+for them. It loads no model, opens no socket and needs no key.
 """
 
 from thoughtgraph import registry

@@ -17,13 +17,13 @@
     8      z becomes a thought; one with a solution ends its path     generate
     9  return the winner of a weighted vote of the solutions          ensemble
 
-With `parallel` every open path takes a step in each round, while it is analysed: in either mode a
-path that turns out to be bad goes on beside the new branch (unless `drop_paths`). A round's
-decisions are applied in the order of ids, whatever the timing. `parallel=false` is the paper's
-order, one request at a time; in either mode 9 takes the solutions in that order, and gives the
-answer of every ensemble beside its own. With `ensemble=first` 2 ends with the first solution that
-has an answer. If no step is ever found bad it asks for the steps that `chain` asks for, with one
-sentence more in the system prompt, on experiences.
+With `parallel`, every open path takes a step in each round while it is analysed. In either mode, a
+path with a bad step keeps growing next to the new branch (unless `drop_paths`). A round's decisions
+are applied in the order of ids, whatever the timing. `parallel=false` is the paper's order, one
+request at a time. In either mode, line 9 takes the solutions in that order, and also reports the
+answers of the other ensembles. With `ensemble=first`, line 2 ends at the first solution with an
+answer. If no step is ever found bad, the requests are those of `chain`, with one more sentence in
+the system prompt, on experiences.
 """
 
 from collections import Counter
@@ -57,74 +57,74 @@ SURPLUS = "ended after the last solution that was wanted"
 async def faults_asked(
     step: Step, state: SearchState, role: str, *, apart: bool
 ) -> tuple[list[Ask[Faults]], Tree]:
-    """Returns what to ask about the paths to be reviewed, and what the task itself sees there."""
-    task, asks, known = step.task(Reviews), list[Ask[Faults]](), Tree()
+    """Returns the requests about the paths due at a node, and the faults the task itself finds."""
+    task, asks, task_faults = step.task(Reviews), list[Ask[Faults]](), Tree()
     for due in schedule.due_at(state, role):
         path = path_to(state["thoughts"], due.thought)
         review: Question[Faults] | Faults = await maybe_await(
             task.analyse(state["problem"], path, state["settings"])
         )
         if isinstance(review, Faults):
-            known[due.thought] = Thought(analysis=review.analysis, bad=review.steps)
+            task_faults[due.thought] = Thought(analysis=review.analysis, bad=review.steps)
         else:
-            question = _unread(review) if apart else review
+            question = _read_later(review) if apart else review
             asks.append(Ask(question, due.thought, role, expansion=0, judges=True))
-    return asks, known
+    return asks, task_faults
 
 
 async def analyse(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 3; under `single_call` the same answer names the bad steps; an empty one names none."""
+    """Line 3: requests analyses; under `single_call` they name the bad steps, an empty one none."""
     apart = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
     asks, new = await faults_asked(step, state, "analyse", apart=apart)
-    for said in await step.ask(asks):
-        analysis = shortened(said.texts[0].strip())
-        named = Thought() if apart and analysis else Thought(bad=said.reading.steps)
-        new[said.ask.about] = {"analysis": analysis, "usage": said.usage, **named}
+    for reply in await step.ask(asks):
+        analysis = shortened(reply.texts[0].strip())
+        faults = Thought() if apart and analysis else Thought(bad=reply.reading.steps)
+        new[reply.ask.about] = {"analysis": analysis, "usage": reply.usage, **faults}
     step.count(analyses=len(new))
     return step.update(thoughts=new)
 
 
 async def extract_index(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 4."""
+    """Line 4: requests B, the bad steps that each analysis names."""
     asks, new = await faults_asked(step, state, "extract_index", apart=False)
-    for said in await step.ask(asks):
-        bad, raw = said.reading.steps, cut(said.texts[0])
-        new[said.ask.about] = Thought(analysis_raw=raw, bad=bad, usage=said.usage)
+    for reply in await step.ask(asks):
+        bad, raw = reply.reading.steps, cut(reply.texts[0])
+        new[reply.ask.about] = Thought(analysis_raw=raw, bad=bad, usage=reply.usage)
     return step.update(thoughts=new)
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Lines 7 and 8; solutions beyond the K-th are dropped in the order of their ids."""
+    """Lines 7 and 8: requests next steps and adds them; solutions after the K-th are pruned."""
     tree, asks = state["thoughts"], []
     settings, marks = RollbackSettings.of(state["settings"]), dict[str, Thought]()
     times = Counter(thought["parent"] for thought in tree.values())
     for due in schedule.due_at(state, "generate"):
-        shown = paths.experiences(tree, settings, due.thought, due.source)
-        ask = step_ask(step, due.thought, times=times[due.thought], experiences=shown)
+        lessons = paths.experiences(tree, settings, due.thought, due.source)
+        ask = step_ask(step, due.thought, times=times[due.thought], experiences=lessons)
         times[due.thought] += 1
-        marks[ask.name] = Thought(experiences=shown) if shown else Thought()
+        marks[ask.name] = Thought(experiences=lessons) if lessons else Thought()
         if due.source is not None:
             marks[ask.name]["caused_by"] = due.source
         asks.append(ask)
 
     answers = await step.ask(asks)
     placed = steps_of(state, answers, marks)
-    ends = [key for key, thought in placed.new.items() if thought["status"] == "terminal"]
-    for key in ends[settings.solutions - len(paths.solutions(tree)) :]:
+    solution_ids = [key for key, thought in placed.new.items() if thought["status"] == "terminal"]
+    for key in solution_ids[settings.solutions - len(paths.solutions(tree)) :]:
         placed.new[key] |= Thought(status="pruned", note=SURPLUS)
     step.count(thoughts=len(placed.new), expansions=len(answers))
     return step.update(thoughts=placed.tree)
 
 
 async def select(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 2: begins a round, or ends the search where its solutions do."""
-    # A round counts once it is over: a request in it must not find its own round spent.
+    """Line 2: begins a round, or ends the search if its solutions suffice."""
+    # A round is counted after it ends, so that the round limit does not stop its own requests.
     ended = {"spent": {"rounds": int(state["step"] > 0)}, "stop_reason": schedule.solved(state)}
     return {"step": state["step"] + 1, **ended}
 
 
 async def rollback(step: Step, state: SearchState) -> dict[str, Any]:
-    """Lines 5 and 6, for the paths whose bad steps were named, each knowing those before it."""
+    """Lines 5 and 6: adds rollback edges, path by path, so that each counts the edges before it."""
     tree, new, added = dict(state["thoughts"]), Tree(), 0
     settings = RollbackSettings.of(state["settings"])
     into = Counter(t["rollback"]["to"] for t in tree.values() if "rollback" in t)
@@ -135,69 +135,69 @@ async def rollback(step: Step, state: SearchState) -> dict[str, Any]:
             added += 1
             new[key] = Thought(rollback=edge, note=with_note(tree[key], BACK.format(**edge)))
             tree[key] = {**tree[key], **new[key]}
-        elif not any(why in note for why in schedule.NO_ROLLBACK):
+        elif not any(reason in note for reason in schedule.NO_ROLLBACK):
             new[key] = Thought(note=with_note(tree[key], edge))
     return {"thoughts": new, **({"spent": {"rollbacks": added}} if added else {})}
 
 
 async def ensemble(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 9; every solution's `value` becomes the weight of its vote, its `note` says why."""
+    """Line 9: votes; a solution's `value` is the weight of its vote, its `note` explains it."""
     rule, ends = RollbackSettings.of(state["settings"]).ensemble, paths.solutions(state["thoughts"])
-    voting = await with_ballots(step, [state["thoughts"][key] for key in ends])
-    tree = state["thoughts"] | dict(zip(ends, voting, strict=True))
-    told = {"stop_reason": schedule.why_ended(state), "thoughts": tree}
-    state, weighed = cast("SearchState", {**state, **told}), Tree()
+    voters = await with_ballots(step, [state["thoughts"][key] for key in ends])
+    tree = state["thoughts"] | dict(zip(ends, voters, strict=True))
+    ending = {"stop_reason": schedule.why_ended(state), "thoughts": tree}
+    state, weights = cast("SearchState", {**state, **ending}), Tree()
     for key in ends:
         a, b = paths.alpha(tree, key), paths.beta(tree, key)
         note = with_note(tree[key], f"alpha {a}, beta {b}")
         worth = float(paths.weight(rule, a, b))
-        weighed[key] = Thought(value=worth, alpha=a, beta=b, note=note)
+        weights[key] = Thought(value=worth, alpha=a, beta=b, note=note)
         if "ballot" in tree[key]:
-            weighed[key]["ballot"] = tree[key]["ballot"]
-    # Where the search stopped as its own answer was sure, the others were not heard out.
-    heard = [rule] if state["stop_reason"] == "settled" else get_args(Ensemble)
-    best = {each: paths.ranked(state, each)[:1] for each in heard}
+            weights[key]["ballot"] = tree[key]["ballot"]
+    # A search that stopped once its own answer was final lacks solutions for other ensembles.
+    rules = [rule] if state["stop_reason"] == "settled" else get_args(Ensemble)
+    best = {each: paths.ranked(state, each)[:1] for each in rules}
     answers = {each: tree[keys[0]]["answer"] if keys else None for each, keys in best.items()}
-    ended = await answer(step, state, paths.solution_order, best=paths.winners, tally=paths.tally)
-    thoughts = merge_thoughts(weighed, [ended["thoughts"]])
-    return {**ended, "thoughts": thoughts, "ensembles": answers}
+    update = await answer(step, state, paths.solution_order, best=paths.winners, tally=paths.tally)
+    thoughts = merge_thoughts(weights, [update["thoughts"]])
+    return {**update, "thoughts": thoughts, "ensembles": answers}
 
 
 async def begin(state: SearchState) -> list[str]:
-    """Routes to the requests of a round."""
+    """Routes to all nodes with requests due in this round; without any, to `ensemble`."""
     return [*dict.fromkeys(due.node for due in schedule.plan(state))] or ["ensemble"]
 
 
 async def read_off(state: SearchState) -> Literal["extract_index", "rollback"]:
-    """Routes to the reading of the analysis; in parallel that is part of the next round."""
-    return "extract_index" if _is_next(state, "extract_index") else "rollback"
+    """Routes to `extract_index` if an analysis awaits it; in parallel the next round sends it."""
+    return "extract_index" if _is_due(state, "extract_index") else "rollback"
 
 
 async def end_round(state: SearchState) -> Literal["rollback", "review", "select"]:
-    """Routes to where the requests of a round in parallel join."""
+    """Routes a parallel round to `rollback`, where its requests join; else to the next round."""
     return "rollback" if RollbackSettings.of(state["settings"]).parallel else await show(state)
 
 
 async def regrow(state: SearchState) -> Literal["generate", "review", "select"]:
-    """Routes to the path's next step, or a rollback's; in parallel it is part of the next round."""
-    return "generate" if _is_next(state, "generate") else await show(state)
+    """Routes to the next step, of the path or after a rollback; in parallel to the next round."""
+    return "generate" if _is_due(state, "generate") else await show(state)
 
 
 show = shown_first(schedule.open_paths)
 
 
-def _unread(question: Question[Faults]) -> Question[Faults]:
-    """Returns the question whose answer is read by a request of its own, unless it is empty."""
+def _read_later(question: Question[Faults]) -> Question[Faults]:
+    """Returns the question for an analysis alone; another request reads it, unless it is empty."""
 
     def read(samples: Sequence[str]) -> Faults:
-        # Nothing can be read out of an empty analysis; asked to, small models make numbers up.
+        # An empty analysis needs no second request, in which small models make numbers up.
         return Faults() if samples[0].strip() else question.read(samples)
 
     return Question(question.prompt, read, 1)
 
 
-def _is_next(state: SearchState, node: str) -> bool:
-    """Returns whether the one request that is due is that node's; rounds begin at `select`."""
+def _is_due(state: SearchState, node: str) -> bool:
+    """Returns whether the one request due is the node's; in parallel, `select` begins a round."""
     return not RollbackSettings.of(state["settings"]).parallel and bool(
         schedule.due_at(state, node)
     )

@@ -9,10 +9,10 @@
     5      S_t  <- argmax_{S in S'_t, |S| = b} sum_{s in S} V_t(s)    select
     6  return G(p, argmax_{s in S_T} V_T(s), 1)                       answer
 
-The official code makes line 6 one more step of the loop and reports all b outputs; so does this
-graph: `candidates` are the outputs, best first, `answer` is the first that can be read. A task's
-`steps` counts the answer step. No guarantee of optimality: what the evaluator undervalues is lost
-for good.
+The official code makes line 6 one more step of the loop and reports all b outputs. So does this
+graph: `candidates` are the outputs, best first, and `answer` is the first readable one. A task's
+`steps` includes the answer step. Optimality is not guaranteed: a state that the evaluator
+undervalues is lost for good.
 """
 
 import random
@@ -48,7 +48,7 @@ from thoughtgraph.tree import Status, Thought, Tree, living, merge_thoughts, pat
 
 
 def generator(step: Step, key: str) -> ThoughtQuestion:
-    """G(p, s, k): a list of next thoughts in one completion, or one a completion."""
+    """Returns the question G(p, s, k): for one list of thoughts, or for k single thoughts."""
     settings = _settings(step.state)
     if settings.generate == "propose":
         return propose(step, key)
@@ -56,7 +56,7 @@ def generator(step: Step, key: str) -> ThoughtQuestion:
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 3, for as many states as the limits allow; one drawn twice is expanded twice."""
+    """Line 3: expands as many states as the limits allow; one drawn twice is expanded twice."""
     tree, settings = state["thoughts"], _settings(state)
     each = settings.n_generate if settings.generate == "sample" else 1
     due = frontier(state)[: expansions_allowed(state, each=each)]
@@ -74,69 +74,69 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 4: each distinct state is judged by itself, or all are compared with each other."""
+    """Line 4: judges each distinct new state on its own, or compares all of them by votes."""
     if _settings(state).evaluate == "vote":
         return await compare(step, state)
-    judging = await judgements(step, new_states(state))
-    answers, judged = await step.ask([*judging.asks.values()]), {**judging.known}
-    for each in answers:
-        key = state_key_of(each.ask.question.prompt)
-        verdict, words = verdict_fields(key, verdict_json(each.reading)), words_of(each)
+    pending = await judgements(step, new_states(state))
+    answers, updates = await step.ask([*pending.asks.values()]), {**pending.known}
+    for reply in answers:
+        key = state_key_of(reply.ask.question.prompt)
+        verdict, words = verdict_fields(key, verdict_json(reply.reading)), words_of(reply)
         equal: Thought = {**verdict, "value_raw": words["value_raw"]}
-        # The request was made once: of equal states the first thought bears its cost.
-        judged |= dict.fromkeys(judging.alike[key], equal) | {each.ask.about: verdict | words}
-    step.count(evaluated=len(answers), cached=judging.reused)
-    return step.update(thoughts=judged)
+        # Equal states shared one request: the first thought carries its usage.
+        updates |= dict.fromkeys(pending.alike[key], equal) | {reply.ask.about: verdict | words}
+    step.count(evaluated=len(answers), cached=pending.reused)
+    return step.update(thoughts=updates)
 
 
 async def compare(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 4, where one vote compares all new states."""
-    keys, settings, asks, judged = unjudged(state), state["settings"], [], Tree()
+    """Line 4 by votes: one request compares all new states."""
+    keys, settings, asks, updates = unjudged(state), state["settings"], [], Tree()
     if keys:
         paths = [path_to(state["thoughts"], key) for key in keys]
         comparison = step.task(Votes).vote(state["problem"], paths, settings)
         question, n = counted_votes(comparison, len(keys)), _settings(state).n_evaluate
         asks = [Ask(question, keys[0], "vote", n, judges=True)]
-    for said in await step.ask(asks):
-        votes, unread = said.reading
-        lost: Thought = {"unread": unread} if unread else {}
+    for reply in await step.ask(asks):
+        votes, unread = reply.reading
+        unread_field: Thought = {"unread": unread} if unread else {}
         counts = zip(keys, votes, strict=True)
-        judged = {key: {"value": float(count), **lost} for key, count in counts}
-        judged[keys[0]] |= words_of(said)
-    step.count(evaluated=len(judged))
-    return step.update(thoughts=judged)
+        updates = {key: {"value": float(count), **unread_field} for key, count in counts}
+        updates[keys[0]] |= words_of(reply)
+    step.count(evaluated=len(updates))
+    return step.update(thoughts=updates)
 
 
 async def select(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 5; nothing while a limit has left states unexpanded or unjudged."""
-    settings, ruled = _settings(state), Tree()
+    """Line 5: keeps b new states, unless a limit left some unexpanded or unjudged."""
+    settings, values = _settings(state), Tree()
     if unjudged(state) and settings.evaluate == "value":
-        # A person may have added what is judged without asking.
-        ruled = (await judgements(step, new_states(state))).known
-        state = {**state, "thoughts": merge_thoughts(state["thoughts"], [ruled])}
+        # A person may have added states that need no request.
+        values = (await judgements(step, new_states(state))).known
+        state = {**state, "thoughts": merge_thoughts(state["thoughts"], [values])}
     if is_unfinished(state):
         reason: StopReason = "" if requests_left(state) else "budget"
-        return {"thoughts": ruled, "stop_reason": reason}
+        return {"thoughts": values, "stop_reason": reason}
     new, t, count = new_states(state), state["step"] + 1, {"rounds": 1}
     if not new:
-        return {"thoughts": ruled, "stop_reason": "dead_end", "spent": count}
-    kept = kept_states(state, new)
+        return {"thoughts": values, "stop_reason": "dead_end", "spent": count}
+    survivors = kept_states(state, new)
     status: Status = "terminal" if t == settings.steps else "open"
     marks = {key: Thought(status="pruned") for key in new}
-    marks |= {key: Thought(status=status) for key in kept}
+    marks |= {key: Thought(status=status) for key in survivors}
     if settings.select == "sample":
-        for key in kept:
-            marks[key]["draws"] = [at for at, each in enumerate(kept) if each == key]
+        for key in survivors:
+            marks[key]["draws"] = [at for at, each in enumerate(survivors) if each == key]
     return {
-        "thoughts": merge_thoughts(ruled, [marks]),
+        "thoughts": merge_thoughts(values, [marks]),
         "step": t,
         "spent": count,
-        "stop_reason": await _stop_reason(step, state, kept),
+        "stop_reason": await _stop_reason(step, state, survivors),
     }
 
 
 async def again(state: SearchState) -> Literal["generate", "answer"]:
-    """Line 2; what a limit left undone in a step is done before the next one."""
+    """Line 2: routes to the next step, or to the rest of a step that a limit cut short."""
     last = state["step"] == _settings(state).steps
     return (
         "generate" if is_unfinished(state) and not state["stop_reason"] and not last else "answer"
@@ -144,34 +144,34 @@ async def again(state: SearchState) -> Literal["generate", "answer"]:
 
 
 def selection(state: SearchState) -> list[str]:
-    """Returns what the last selection kept, best first or as it was drawn; ids may occur twice."""
+    """Returns the ids of the last selection: best first, or in drawing order with repeats."""
     tree, t = state["thoughts"], state["step"]
-    kept = [tree[key] for key in living(tree) if tree[key]["depth"] == t]
-    drawn = sorted((at, thought["id"]) for thought in kept for at in thought.get("draws", ()))
-    best = [thought for thought in kept if "draws" not in thought]
+    states = [tree[key] for key in living(tree) if tree[key]["depth"] == t]
+    draws = sorted((at, thought["id"]) for thought in states for at in thought.get("draws", ()))
+    best = [thought for thought in states if "draws" not in thought]
     best.sort(key=lambda thought: -thought.get("value", 0.0))
-    return [*(key for _, key in drawn), *(thought["id"] for thought in best)]
+    return [*(key for _, key in draws), *(thought["id"] for thought in best)]
 
 
 def frontier(state: SearchState) -> list[str]:
-    """Returns the states to expand, in order; of one drawn several times some draws may be left."""
+    """Returns the ids of the states to expand, in order; a drawn state once for each draw left."""
     tree = state["thoughts"]
-    begun = ("open", "expanded")
+    expandable = ("open", "expanded")
     return [
         key
         for key in selection(state)
-        if tree[key]["status"] in (begun if "draws" in tree[key] else begun[:1])
+        if tree[key]["status"] in (expandable if "draws" in tree[key] else expandable[:1])
     ]
 
 
 def new_states(state: SearchState) -> list[str]:
-    """Returns the states created in this step that nobody has dropped (the paper's S'_t)."""
+    """Returns the ids of the unpruned states of this step (the paper's S'_t)."""
     tree = state["thoughts"]
     return [key for key in living(tree) if tree[key]["depth"] == state["step"] + 1]
 
 
 def unjudged(state: SearchState) -> list[str]:
-    """Returns the new states that have no value yet."""
+    """Returns the ids of the new states without a value."""
     return [key for key in new_states(state) if "value" not in state["thoughts"][key]]
 
 
@@ -181,17 +181,17 @@ def is_unfinished(state: SearchState) -> bool:
 
 
 def judged_states(state: SearchState) -> list[str]:
-    """Returns the new states, once they can be selected from."""
+    """Returns the ids of the new states, once `select` can choose among them."""
     return [] if state["stop_reason"] or is_unfinished(state) else new_states(state)
 
 
 def votes(state: SearchState, chosen: str) -> list[Vote]:
-    """Tells how the chosen states were voted for, where votes compared them."""
+    """Returns the votes on the answer's path, step by step; none if states were valued alone."""
     return level_votes(state, chosen, "votes") if _settings(state).evaluate == "vote" else []
 
 
 def kept_states(state: SearchState, new: Sequence[str]) -> list[str]:
-    """Returns the states that are gone on from: the best ones, or as they are drawn."""
+    """Returns the ids of the states to continue (S_t): the b best, or b draws."""
     settings, tree, t = _settings(state), state["thoughts"], state["step"] + 1
     if settings.select == "greedy":
         return best_states(tree, new, settings.breadth)
@@ -200,7 +200,7 @@ def kept_states(state: SearchState, new: Sequence[str]) -> list[str]:
 
 
 def best_states(tree: Tree, keys: Sequence[str], b: int) -> list[str]:
-    """Returns the b thoughts of highest value; ties keep the order of creation."""
+    """Returns the ids of the b thoughts of highest value; ties keep the order of creation."""
     return sorted(keys, key=lambda key: -tree[key]["value"])[:b]
 
 
@@ -214,7 +214,7 @@ def draw_states(tree: Tree, keys: Sequence[str], b: int, draws: random.Random) -
 
 
 async def _stop_reason(step: Step, state: SearchState, kept: Sequence[str]) -> StopReason:
-    """Returns why there is no further step: an output passes (`early_stop`), or a limit."""
+    """Returns the stop reason if no step follows: an output passes (`early_stop`), or a limit."""
     settings, t = _settings(state), state["step"] + 1
     if settings.early_stop:
         outputs, checks = step.task(Outputs), step.task(Checks)

@@ -8,23 +8,23 @@
     4          DFS(s', t + 1)                                         select -> generate
        (nothing left to try in s)                                     backtrack
 
-Before its verdict a candidate is screened, in `select` or `backtrack`: one that breaks what earlier
-thoughts fixed is skipped. After it, `select` visits it: an output, to be expanded, or pruned. The
-recursion is read off the tree (`nodes/families/depth_first.py`, which sorts the candidates too), so
-a search can be stopped, edited and resumed anywhere.
+Before its verdict, `select` or `backtrack` screens a candidate: one that breaks what earlier
+thoughts fixed is skipped. After the verdict, `select` visits it: it becomes an output, open for
+expansion, or pruned. The recursion is derived from the tree (`nodes/families/depth_first.py`, which
+also sorts the candidates), so a search can be stopped, edited and resumed anywhere.
 
-* T is `steps`, v_th `threshold`. k is `n_generate` where thoughts are sampled; where they are
-  proposed, `proposal_samples` counts lists of them.
-* G(p, s, 1) is never asked for: a state with T thoughts (depth `steps`) is an output.
-* Candidates are tried by the generator's own score, best first; where the task asks for none, in
-  the order proposed. At most `max_per_state` children of a state are visited. V of a candidate is
-  the sum of the verdicts on it.
+* T is `steps`, v_th is `threshold`. If thoughts are sampled, k is `n_generate`; if they are
+  proposed, `proposal_samples` is the number of lists.
+* G(p, s, 1) is never requested: a state with T thoughts (depth `steps`) is an output.
+* Candidates are tried by the generator's own score, best first; without scores, in the order
+  proposed. At most `max_per_state` children of a state are visited. V of a candidate is the sum of
+  the verdicts on it.
 * The search ends after `outputs` outputs (ours: 1; 0: no end, as in the box) or `max_records`
   visits.
-* A candidate that changes what an earlier thought fixed, such as a letter, is skipped without a
-  judgement (section 4.3; unjudged: official crosswords code).
-* A wrong verdict costs the whole subtree. `variant="no_prune"` judges but descends regardless, and
-  `variant="no_backtrack"` follows the best candidate only, unjudged (rows of the paper's Table 3).
+* A candidate that changes what an earlier thought fixed, such as a letter, is skipped (section 4.3)
+  without a verdict (official crosswords code).
+* A wrong verdict costs the whole subtree. `variant="no_prune"` judges but descends regardless.
+  `variant="no_backtrack"` follows only the best candidate, unjudged (both: Table 3).
 """
 
 from collections import Counter
@@ -68,7 +68,7 @@ DUPLICATE = "proposed twice; the first one counts"
 
 
 def generator(step: Step, key: str) -> ThoughtQuestion:
-    """G(p, s, k): asks for lists of next thoughts, or for one thought in each completion."""
+    """Returns the question G(p, s, k): for lists of thoughts, or for one thought per completion."""
     settings = _settings(step.state)
     if settings.generate == "propose":
         return propose(step, key, settings.proposal_samples)
@@ -76,21 +76,21 @@ def generator(step: Step, key: str) -> ThoughtQuestion:
 
 
 async def generate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 2; with `reuse_proposals` a state gets the children of one that had an equal prompt."""
+    """Line 2: expands a state; under `reuse_proposals`, equal prompts share their children."""
     key, tree = to_expand(state), state["thoughts"]
     if not key:  # a person pruned the state to expand
         return {}
     ask = expansion(step, key, generator(step, key))
     reuses = _settings(state).reuse_proposals
     prompt = state_key_of(ask.question.prompt) if reuses else ""
-    alike = (k for k, t in tree.items() if prompt and t.get("prompt") == prompt and k != key)
-    twin = next(alike, None)
-    expansions = [_repeated(tree, key, twin)] if twin else drafted(await step.ask([ask]))
+    twins = (k for k, t in tree.items() if prompt and t.get("prompt") == prompt and k != key)
+    twin = next(twins, None)
+    expansions = [_copied(tree, key, twin)] if twin else drafted(await step.ask([ask]))
     if not expansions:
         return step.update(stop_reason=limit_reason(state))
-    placed, first = place(state, expansions), dict[str, str]()
+    placed, first_ids = place(state, expansions), dict[str, str]()
     for thought in placed.new.values():
-        if first.setdefault(thought["text"], thought["id"]) != thought["id"]:
+        if first_ids.setdefault(thought["text"], thought["id"]) != thought["id"]:
             thought.update({"status": "pruned", "note": DUPLICATE})
     if prompt:
         placed.parents[key]["prompt"] = prompt
@@ -99,7 +99,7 @@ async def generate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def select(step: Step, state: SearchState) -> dict[str, Any]:
-    """Lines 1 to 3: skips violators, and visits the next candidate once it is judged."""
+    """Lines 1 to 3: skips violators, then visits the next candidate unless it awaits a verdict."""
     changes, update = violators(step, state, current(state["thoughts"])), dict[str, Any]()
     after = _with(state, changes)
     key = next_state(after)
@@ -108,7 +108,7 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
         changes |= update["thoughts"]
         after = _with({**after, "step": update["step"]}, changes)
         if "stop_reason" not in update and not to_expand(after):
-            # The next of its level goes straight to `evaluate`, so violators are skipped now.
+            # The next candidate goes straight to `evaluate`, so its level is screened now.
             changes |= violators(step, after, current(after["thoughts"]))
     elif not key and _settings(state).variant == "no_backtrack":
         update["stop_reason"] = "dead_end"  # nothing is left to follow
@@ -116,17 +116,17 @@ async def select(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
-    """Line 3: V, the sum of the verdicts on a candidate; none is asked for twice."""
+    """Line 3: requests V, the sum of the verdicts on a candidate; equal questions share one."""
     key, tree = next_state(state), state["thoughts"]
     if not key or not awaits_verdict(state, key):
-        return {}  # a person has pruned it, or given it a value
+        return {}  # a person pruned it or gave it a value
     if skipped := violators(step, state, siblings(tree, key)):
-        return {"thoughts": skipped}  # a person pruned the one that was next, so these come first
+        return {"thoughts": skipped}  # a person pruned the screened candidate
     parts = await questions(step, state, path_to(tree, key))
     if isinstance(parts, Verdict):  # no model is needed
         return {"thoughts": {key: {"value": parts.value, "note": parts.label}}}
-    keys, known = [state_key_of(each.prompt) for each in parts], verdicts_in(tree)
-    fresh = {k: each for k, each in zip(keys, parts, strict=True) if k not in known}
+    keys, stored = [state_key_of(each.prompt) for each in parts], verdicts_in(tree)
+    fresh = {k: each for k, each in zip(keys, parts, strict=True) if k not in stored}
     n = _settings(state).n_evaluate
     asks = [Ask(each, key, "value", n, part=k, judges=True) for k, each in fresh.items()]
     answers = await step.ask(asks)
@@ -137,7 +137,7 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
         fields["usage"] = reduce(add_counts, [each.usage for each in answers])
     if len(new) < len(fresh):
         return step.update(thoughts={key: fields}, stop_reason=limit_reason(state))
-    verdicts = [{**known, **new}[part] for part in keys]
+    verdicts = [{**stored, **new}[part] for part in keys]
     fields["value"] = float(sum(verdict["value"] for verdict in verdicts))
     fields["note"] = _tally([verdict["label"] for verdict in verdicts])
     step.count(cached=len(set(keys) - new.keys()))
@@ -145,7 +145,7 @@ async def evaluate(step: Step, state: SearchState) -> dict[str, Any]:
 
 
 async def backtrack(step: Step, state: SearchState) -> dict[str, Any]:
-    """Finds the deepest level with a candidate left; ends the search if there is none."""
+    """Goes back to the deepest level with a candidate left; ends the search if there is none."""
     skipped = Tree()
     for level in levels(state["thoughts"]):
         skipped |= violators(step, state, level)
@@ -153,22 +153,22 @@ async def backtrack(step: Step, state: SearchState) -> dict[str, Any]:
             break
     key, tree, reason = next_state(_with(state, skipped)), state["thoughts"], ""
     if not key:
-        empty = "exhausted" if state["step"] else "dead_end"
-        reason = "finished" if _output_count(tree) else empty
+        no_output = "exhausted" if state["step"] else "dead_end"
+        reason = "finished" if _output_count(tree) else no_output
     to = tree[key]["parent"] if key else None
     get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
     return {"thoughts": skipped, "stop_reason": reason}
 
 
 async def after_generate(state: SearchState) -> Literal["select", "answer"]:
-    """Routes to the candidates, or to the answer where the search was stopped."""
+    """Routes to the candidates; to the answer if the search was stopped."""
     return "answer" if state["stop_reason"] else "select"
 
 
 async def after_select(
     state: SearchState,
 ) -> Literal["generate", "evaluate", "select", "backtrack", "answer"]:
-    """Routes into the state just visited, else to the next of its level, else back."""
+    """Routes into the state just visited, else to the next candidate of its level, else back."""
     if not state["stop_reason"] and to_expand(state):
         return "generate"
     if not state["stop_reason"] and not candidates(state, current(state["thoughts"])):
@@ -177,16 +177,16 @@ async def after_select(
 
 
 async def to_next_candidate(state: SearchState) -> Literal["evaluate", "select", "answer"]:
-    """Routes to the judgement of the next candidate, or to `select` if it needs none."""
+    """Routes to the verdict on the next candidate; to `select` if it needs none."""
     if state["stop_reason"]:
         return "answer"
     return "evaluate" if awaits_verdict(state, next_state(state)) else "select"
 
 
 def answer_candidates(state: SearchState) -> list[str]:
-    """Returns the outputs in order; without any, the deepest states visited, pruned ones too.
+    """Returns the ids of the outputs; without any, of the deepest visited states, even pruned ones.
 
-    With `answer_from="records"` it is the latter in any case.
+    With `answer_from="records"`, it returns the deepest visited states in any case.
     """
     thoughts = visited(state["thoughts"].values())
     complete = [thought for thought in thoughts if thought["status"] == "terminal"]
@@ -196,23 +196,23 @@ def answer_candidates(state: SearchState) -> list[str]:
     return [thought["id"] for thought in thoughts if thought["depth"] == deepest]
 
 
-def _repeated(tree: Tree, key: str, twin: str) -> Children:
-    """Returns the expansion of a state by the children of one that had an equal prompt."""
-    kept = ("text", "score", "answer", "raw")
-    thoughts = [{k: v for k, v in t.items() if k in kept} for t in children_of(tree, twin)]
+def _copied(tree: Tree, key: str, twin: str) -> Children:
+    """Returns an expansion of a state with copies of the children of its twin (equal prompt)."""
+    fields = ("text", "score", "answer", "raw")
+    thoughts = [{k: v for k, v in t.items() if k in fields} for t in children_of(tree, twin)]
     return {"parent": key, "thoughts": thoughts, "usage": {}}
 
 
 def _with(state: Mapping[str, Any], changes: Tree) -> SearchState:
-    """Returns the state as it will be after changes to its tree."""
+    """Returns the state with changes merged into its tree."""
     return cast("SearchState", {**state, "thoughts": merge_thoughts(state["thoughts"], [changes])})
 
 
 def violators(step: Step, state: SearchState, level: Level) -> Tree:
-    """Returns a level with its first violators pruned, up to a candidate that breaks nothing.
+    """Returns updates that prune the violators of a level before the first valid candidate.
 
-    Without backtracking none is pruned: the best may overwrite it (section 4.3). With `repo_compat`
-    all but the last may be, so the last is followed where all overwrite.
+    Without backtracking none is pruned: the best may overwrite letters (section 4.3). Under
+    `repo_compat` all but the last may be pruned, so the last is followed if all overwrite.
     """
     settings, pruned, keys = _settings(state), Tree(), candidates(state, level)
     if settings.variant == "no_backtrack":
@@ -220,27 +220,27 @@ def violators(step: Step, state: SearchState, level: Level) -> Tree:
     task = extras(step.task(object))
     for key in keys:
         path = path_to(state["thoughts"], key)
-        if "visit" in path[-1] or not (why := task.violation(state["problem"], path)):
+        if "visit" in path[-1] or not (violation := task.violation(state["problem"], path)):
             break
-        pruned[key] = {"status": "pruned", "note": why}
+        pruned[key] = {"status": "pruned", "note": violation}
     return pruned
 
 
 async def questions(
     step: Step, state: SearchState, path: Path
 ) -> Sequence[Question[Verdict]] | Verdict:
-    """Returns what to ask about a state, or its verdict where nobody need be asked."""
+    """Returns the questions about a state, or its verdict if no model is needed."""
     problem, settings = state["problem"], state["settings"]
     if _settings(state).evaluate == "inspect":
         return step.task(Inspects).inspect(problem, path, settings)
-    said: Judged = await maybe_await(step.task(Values).value(problem, path, settings))
-    return said if isinstance(said, Verdict) else [said]
+    judging: Judged = await maybe_await(step.task(Values).value(problem, path, settings))
+    return judging if isinstance(judging, Verdict) else [judging]
 
 
 def visit(state: SearchState, key: str) -> dict[str, Any]:
     """Marks a candidate `terminal` (an output), `open` (to be expanded) or `pruned` (V <= v_th).
 
-    As in line 3 outputs are tested too; what a person reopened is not.
+    As in line 3, V of an output is tested, too; V of a state that a person reopened is not.
     """
     settings, number, thought = _settings(state), state["step"] + 1, state["thoughts"][key]
     greedy, reopened = settings.variant == "no_backtrack", thought.get("pruned_by") == ""
@@ -253,7 +253,7 @@ def visit(state: SearchState, key: str) -> dict[str, Any]:
         "step": number,
         "spent": {"rounds": 1, **({"evaluated": 1} if "value" in thought else {})},
     }
-    # Counting outputs walks the tree, so only where `outputs` limits them.
+    # Counting outputs walks the tree, so count only if `outputs` limits them.
     limited = status == "terminal" and settings.outputs
     done = limited and _output_count(state["thoughts"]) + 1 >= settings.outputs
     if done or (greedy and status == "terminal"):

@@ -1,6 +1,6 @@
-"""Acting: asks for a next step, reads the action out of it, calls the tool in its branch's state.
+"""Acting: asks for a next step, parses its action, calls the tool in the state of its branch.
 
-What a tool answered is shown to the model and never read as an action, a score or an answer.
+Observations are only shown to the model. They are never parsed as an action, a score or an answer.
 """
 
 from collections.abc import Sequence
@@ -25,13 +25,13 @@ from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, pa
 
 
 def next_actions(step: Step, key: str, style: str, n: int) -> ThoughtQuestion:
-    """Asks for independent next steps of a thought, each a thought with an action.
+    """Returns a question for independent next steps of a thought, each a thought with an action.
 
     Args:
         step: This run of the node.
         key: Id of the thought.
-        style: Whose prompt asks; see `Moves.move`.
-        n: How many steps are asked for, where the task does not say it.
+        style: Which method's prompt to use; see `Moves.move`.
+        n: Number of steps to request, unless the task sets it.
     """
     tools = toolbox(step.run, step.state)
     problem, path, settings = step.at(key)
@@ -41,14 +41,14 @@ def next_actions(step: Step, key: str, style: str, n: int) -> ThoughtQuestion:
 
 
 def move_ask(step: Step, key: str, style: str, hints: Hints, *, times: int) -> Ask[Sequence[Move]]:
-    """Returns what to ask for one next step of a thought, or for the action that it lacks.
+    """Returns the request for one next step of a thought, or only for the action of that step.
 
     Args:
         step: This run of the node.
-        key: Id of the thought.
-        style: Whose prompt asks; see `Moves.move`.
-        hints: What the prompt says besides.
-        times: How many steps were taken from it before.
+        key: Id of the thought to continue.
+        style: Which method's prompt to use; see `Moves.move`.
+        hints: What the prompt shows besides the path. `hints.thought` asks for the action alone.
+        times: How often the thought was continued before.
     """
     problem, path, settings = step.at(key)
     question = step.task(Moves).move(problem, path, style, settings, hints)
@@ -57,7 +57,7 @@ def move_ask(step: Step, key: str, style: str, hints: Hints, *, times: int) -> A
 
 
 def move_fields(step: Step, key: str, move: Move, text: str = "") -> dict[str, Any]:
-    """Returns the partial thought that a step after thought `key` makes."""
+    """Returns the partial thought for a move that continues thought `key`."""
     path = path_to(step.state["thoughts"], key)
     return thought_fields(toolbox(step.run, step.state), path, move, text)
 
@@ -71,11 +71,11 @@ def toolbox(run: Run, state: SearchState) -> Toolbox | None:
 
 
 def hints_of(tree: Tree, shown: Shown, thought: str = "") -> Hints:
-    """Returns what a prompt says besides the path.
+    """Returns the hints that a prompt shows besides the path.
 
     Args:
-        shown: Which thoughts it shows.
-        thought: The thought that lacks its action, where only that is asked for.
+        shown: Ids of the thoughts to show, by kind.
+        thought: Text of a thought whose action alone is requested; empty: a whole step is.
     """
     return Hints(
         tools=tree[ROOT].get("tools", ""),
@@ -94,79 +94,79 @@ def hints_of(tree: Tree, shown: Shown, thought: str = "") -> Hints:
 
 
 def shown_field(shown: Shown) -> Thought:
-    """Returns the fields by which a thought keeps what its prompt showed; none for nothing."""
-    kept = {name: keys for name, keys in shown.items() if keys}
-    return cast("Thought", {"shown": kept} if kept else {})
+    """Returns the field that records what a thought's prompt showed; no field if it is empty."""
+    recorded = {name: keys for name, keys in shown.items() if keys}
+    return cast("Thought", {"shown": recorded} if recorded else {})
 
 
 def thought_fields(tools: Toolbox | None, path: Path, move: Move, text: str) -> dict[str, Any]:
-    """Returns the partial thought that a step makes.
+    """Returns the partial thought for a move.
 
-    One without a readable action has failed already, and nothing was paid; the model is told so.
+    With tools, an unreadable action fails the step at no cost; the observation tells the model so.
     """
     fields: dict[str, Any] = {"text": cut(move.text), "raw": cut(text)}
     if move.answer is not None:
         fields |= {"answer": move.answer, "status": "terminal"}
     if tools is None:
-        lost = {"failed": True, "invalid": True} if move.malformed else {}
-        return bounded({**fields, **lost})
+        failure = {"failed": True, "invalid": True} if move.malformed else {}
+        return bounded({**fields, **failure})
     if call := tools.parse(move.action):
         return bounded({**fields, "action": {"name": call[0], "argument": call[1]}})
-    said, known = one_line(move.action) or "none was written", ", ".join(tools.names)
-    refused = {
+    action_text, tool_names = one_line(move.action) or "none was written", ", ".join(tools.names)
+    refusal = {
         "action": None,
-        "observation": cut(f"Invalid action: {said}. The actions are: {known}"),
+        "observation": cut(f"Invalid action: {action_text}. The actions are: {tool_names}"),
         "tool_state": _tool_state_after(path),
         "failed": True,
         "invalid": True,
         "price": 0.0,
     }
-    return bounded({**fields, **refused})
+    return bounded({**fields, **refusal})
 
 
 def awaits_tool(thought: Thought) -> bool:
-    """Returns whether a thought's action is still to be carried out."""
+    """Returns whether a thought has an action that was not carried out yet."""
     return bool(thought.get("action")) and "observation" not in thought
 
 
 async def carry_out(step: Step, keys: Sequence[str]) -> Tree:
-    """Carries out the actions of thoughts side by side, each in the state that its parent left.
+    """Calls the tools of several thoughts concurrently, each in the state that its parent left.
 
     Returns:
-        What each call does to its thought; nothing for one that the limit on seconds cut off.
+        The new fields of each thought, by id; none for a call that the limit on seconds cut off.
     """
     state = step.state
     limit = Settings.of(state["settings"]).limits.get("seconds")
     if limit is not None and state["spent"]["seconds"] >= limit:
         return {}
     results = await step.call([_call(step, key) for key in keys])
-    called: Tree = {key: kept["fields"] for key, kept in zip(keys, results, strict=True) if kept}
-    for key, fields in called.items():
+    updates: Tree = {key: each["fields"] for key, each in zip(keys, results, strict=True) if each}
+    for key, fields in updates.items():
         thought = state["thoughts"][key]
         action = thought["action"]
         assert action is not None
         if fields.get("invalid"):
-            # Counted for whoever wrote the action: its own request, or that of the thought.
+            # The role that wrote the action: `act` if the action had a request of its own.
             step.count(parse_errors={"act" if "act" in thought.get("usage", {}) else "generate": 1})
         else:
             name, failures = action["name"], {action["name"]: 1} if fields["failed"] else {}
             step.count(tool_calls={name: 1}, tool_cost=fields["price"], tool_failures=failures)
-    return called
+    return updates
 
 
 def _call(step: Step, key: str) -> Call:
-    """Returns the call of a thought's tool."""
-    *before, acting = path_to(step.state["thoughts"], key)
-    tools, action = toolbox(step.run, step.state), acting["action"]
+    """Returns the call of the tool that a thought's action names."""
+    *ancestors, thought = path_to(step.state["thoughts"], key)
+    tools, action = toolbox(step.run, step.state), thought["action"]
     assert tools is not None and action is not None, "only actions of tools are carried out"
     name, argument = action["name"], action["argument"]
 
     async def make(meter: Meter) -> dict[str, Any]:
         async with meter.in_time():
-            # The labels by which a trace knows it.
+            # The labels identify the call in a trace.
             metadata = (var_child_runnable_config.get() or {}).get("metadata", {})
             with configured(metadata={**metadata, **labels(step.run, step.state, key)}):
-                result = await tools.call(name, argument, _tool_state_after(before))
+                result = await tools.call(name, argument, _tool_state_after(ancestors))
         fields: Thought = {
             "observation": result.observation,
             "tool_state": dict(result.state),
@@ -183,5 +183,5 @@ def _call(step: Step, key: str) -> Call:
 
 
 def _tool_state_after(path: Path) -> dict[str, Any]:
-    """Returns the state in which a path leaves the tools."""
+    """Returns the state of the tools at the end of a path."""
     return dict(path[-1].get("tool_state", {})) if path else {}

@@ -1,4 +1,4 @@
-"""What a node asks and calls, what it is answered, and what it shares with the nodes beside it."""
+"""Requests and tool calls of a node, their results, and the ledger that sibling nodes share."""
 
 import asyncio
 from collections import defaultdict
@@ -19,110 +19,110 @@ T = TypeVar("T")
 
 SAMPLE_BREAK = "\n-----\n"
 MODEL, TOOLS = "model", "tools"
-"""Names of the tasks that are requests and calls of tools, in LangGraph's streams."""
+"""Names of the LangGraph tasks that send requests and call tools, as its streams show them."""
 SPEAKERS = {"system": "System", "human": "User", "ai": "Assistant"}
 LONG = 100_000
-"""Letters of completions that are read in a millisecond or few, so that nobody need wait (ours)."""
+"""Most characters of completions to parse in the event loop: a few milliseconds of work (ours)."""
 SETTLING = 0.01
-"""Seconds between looks at whether the nodes beside one that failed have ended (ours)."""
+"""Seconds between checks whether the siblings of a failed node have finished (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask(Generic[T]):
-    """One question: about which thought, what for, and how often."""
+    """One request: the question, the thought that it is about, its role and number of samples."""
 
     question: Question[T]
     about: str
-    """Id of the thought that is expanded or judged; of several, of the first."""
+    """Id of the thought to expand or judge; of the first, if the question compares several."""
     role: str = "generate"
     n: int = 1
-    """How many completions are wanted, where the question does not say it."""
+    """Completions to request, unless the question sets the number."""
     most: int | None = None
-    """How many are asked for at most, where a limit leaves room for no more."""
+    """Most completions to request, where a limit leaves room for no more; None: no bound."""
     expansion: int | None = None
-    """How often the thought was expanded before; None: a judgement, which equal questions share."""
+    """How often the thought was expanded before; None: a judgement, shared by equal questions."""
     part: str = ""
-    """Which of several questions about the thought it is."""
+    """Tells apart several questions of one role about the thought."""
     judges: bool = False
-    """Whether it judges, which `evaluator_model` does where one is named."""
+    """Whether the request is a judgement, which goes to `evaluator_model` if that is set."""
     ahead: bool = False
-    """Whether it is asked ahead of need: a failure ends nothing, and it is asked again in time."""
+    """Whether the request is speculative: a failure ends nothing, and it is sent again when due."""
     enough: Callable[[T], bool] | None = None
-    """Whether something can be made of the reading: else a generation is asked for once more, as
-    the draw after it, and what then comes is taken. None: whatever comes is taken."""
+    """Returns whether a reading can be used. If not, a generation is requested once more, as the
+    next draw, and the second answer is taken as it is. None: the first one always is."""
 
     @property
     def sent(self) -> int:
-        """How many completions are asked for."""
+        """Number of completions to request."""
         wanted = self.question.n or self.n
         return wanted if self.most is None else min(wanted, self.most)
 
     @property
     def name(self) -> str:
-        """What tells it from all others of its superstep."""
+        """Name that distinguishes the request from all others of its superstep."""
         return f"{self.role} {self.about} {self.part} {self.expansion} {self.sent}"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """What a question was answered."""
+    """The answer to a request."""
 
     ask: Ask[T]
     texts: Sequence[str]
     reading: T
-    """What the question reads in them."""
+    """What the question's reader parsed from the texts."""
     usage: dict[str, dict[str, float]]
-    """What it cost, by role."""
+    """What the request cost, by role."""
 
 
 class Kept(TypedDict):
-    """The result of a call, as a checkpoint keeps it."""
+    """The result of a call, as a checkpoint stores it."""
 
     name: str
-    """What was called: LangGraph knows a task by its number in the node alone."""
+    """Name of the call: LangGraph identifies a task only by its position in the node."""
     usage: Usage
     error: str
     texts: NotRequired[list[str]]
     """The completions of a request."""
     fields: NotRequired[Thought]
-    """What the call of a tool does to its thought."""
+    """New fields of the thought, if the call was one of a tool."""
 
 
 class Call(NamedTuple):
-    """A request, or the call of a tool."""
+    """A model request or a tool call, still to be made."""
 
     kind: str
     """`MODEL` or `TOOLS`."""
     name: str
-    """What tells it from all others of its superstep."""
+    """Name that distinguishes the call from all others of its superstep."""
     told: dict[str, Any]
-    """What the events `asked` and `answered` say of it."""
+    """Payload of the events `asked` and `answered`."""
     make: Callable[[Meter], Awaitable[Mapping[str, Any]]]
-    """Makes the call and returns what is kept of it."""
+    """Makes the call and returns the part of its result to store."""
     required: bool = True
-    """Whether the search ends where it fails for good."""
+    """Whether the search ends if the call fails for good."""
 
 
 @dataclass
 class Ledger:
-    """What the nodes of one superstep share while they run: a limit holds for all of them."""
+    """State that the nodes of one superstep share as they run, so that limits bound their sum."""
 
     spent: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-    """What they have spent in it, by the counters that limits speak of."""
+    """What the nodes have spent in this superstep, by the counters that limits check."""
     error: str = ""
-    """Why a request that was needed failed for good, in one line."""
+    """Why a required request failed for good, in one line; empty while none has."""
     counts: list[dict[str, Any]] = field(default_factory=list)
-    """What each of them has counted, once its requests are answered."""
+    """Counters of each node whose requests are answered."""
     users: int = 0
     asking: int = 0
-    """Nodes whose requests are on their way."""
+    """Number of nodes with requests in flight."""
     gate: asyncio.Semaphore | None = None
-    """Bounds their requests where these are no tasks."""
+    """Bounds concurrent requests that are not LangGraph tasks."""
 
     async def settled(self) -> None:
-        """Waits until nothing of the superstep is on its way.
+        """Waits until no node of the superstep has requests in flight.
 
-        LangGraph cancels the nodes beside one that raises, and what they have paid for goes along.
+        LangGraph cancels the siblings of a node that raises, and answers they paid for are lost.
         """
         while self.asking:
             await asyncio.sleep(SETTLING)
@@ -130,11 +130,11 @@ class Ledger:
 
 @contextmanager
 def shared(run: Run, superstep: str) -> Iterator[Ledger]:
-    """Yields the ledger of a superstep, which lives for as long as a node uses it.
+    """Yields the ledger of a superstep, which exists as long as some node uses it.
 
     Args:
         run: The objects of the graph.
-        superstep: Id of the checkpoint that it goes out from: its nodes have the same.
+        superstep: Id of the checkpoint that the superstep starts from, the same for all its nodes.
     """
     ledger: Ledger = run.ledgers.setdefault(superstep, Ledger())
     ledger.users += 1
@@ -143,12 +143,12 @@ def shared(run: Run, superstep: str) -> Iterator[Ledger]:
         yield ledger
     finally:
         ledger.users -= 1
-        if not ledger.users:  # after a failure the same superstep begins again
+        if not ledger.users:  # a resumed run repeats the superstep under the same id
             del run.ledgers[superstep]
 
 
 def join_samples(samples: Sequence[str]) -> str:
-    """Returns several completions as one text for a reader."""
+    """Joins several completions into one text for a reader."""
     return SAMPLE_BREAK.join(samples)
 
 
@@ -157,14 +157,14 @@ def as_text(prompt: Prompt) -> str:
     messages = prompt.messages()
     if len(messages) == 1:
         return prompt.user
-    return "\n\n".join(f"{SPEAKERS[each.type]}:\n{each.text}" for each in messages)
+    return "\n\n".join(f"{SPEAKERS[message.type]}:\n{message.text}" for message in messages)
 
 
 def labels(run: Run, state: Mapping[str, Any], about: str = "") -> dict[str, Any]:
-    """Returns what traces say of a call: whose it is, and about which thought.
+    """Returns the trace metadata of a call: method, task, run, and the thought that it is about.
 
     Args:
-        state: The state; its settings and the run's name are enough.
+        state: The state, or only its settings and the name of the run, if `about` is empty.
         about: Id of the thought; empty: none.
     """
     facts = {
@@ -174,11 +174,11 @@ def labels(run: Run, state: Mapping[str, Any], about: str = "") -> dict[str, Any
         "thoughts": [about] if about else [],
         "depth": state["thoughts"][about]["depth"] if about else None,
     }
-    return {f"thoughtgraph_{name}": each for name, each in facts.items() if each is not None}
+    return {f"thoughtgraph_{name}": value for name, value in facts.items() if value is not None}
 
 
 def span(marks: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Returns the time from the first begin to the last end of requests of one superstep."""
+    """Merges the time marks of requests of one superstep: first `begin` to last `until`."""
     if not marks:
         return {}
     begin, until = min(m["begin"] for m in marks), max(m["until"] for m in marks)
@@ -186,7 +186,7 @@ def span(marks: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 async def reading_of(question: Question[T], texts: Sequence[str]) -> T:
-    """Reads in a thread what takes long: a server's event loop must not wait for it."""
+    """Parses completions, long ones in a thread: a server's event loop must not wait for them."""
     if sum(map(len, texts)) > LONG:
         return await asyncio.to_thread(question.read, texts)
     return question.read(texts)

@@ -1,4 +1,4 @@
-"""Decides whether an output is good enough: an oracle, the exact check, or the model itself."""
+"""Decides whether an output is good enough, by an oracle, the exact check or the model itself."""
 
 from typing import Any
 
@@ -12,15 +12,15 @@ from thoughtgraph.task import Checks, Judged, Judges, Verdict, maybe_await
 from thoughtgraph.tree import Thought
 
 RIGHT, WRONG = 1.0, 0.0
-"""Values of an output that passed and of one that did not (ours)."""
+"""Values of an output that passed and of one that failed (ours)."""
 
 
 async def judge_latest(step: Step, state: SearchState, *, over: bool) -> dict[str, Any]:
     """Judges the latest output, which is the youngest thought.
 
-    With an oracle it asks that, with `exact_check` the task. Else it asks the model; a verdict that
-    cannot be read counts as "not good enough". It stops the search when an output that failed was
-    the last, and when a limit or a failing endpoint forbids the verdict.
+    An oracle judges it, or the task under `exact_check`, else the model. A verdict that cannot be
+    read counts as "not good enough". The search stops when the last allowed output fails, and when
+    a limit or a failing endpoint forbids the verdict.
 
     Args:
         step: This run of the node.
@@ -39,7 +39,7 @@ async def judge_latest(step: Step, state: SearchState, *, over: bool) -> dict[st
 
 
 def latest_output(state: SearchState) -> str:
-    """Returns the id of the latest output, the root's before there is one."""
+    """Returns the id of the latest output; the root's while there is none."""
     return next(reversed(state["thoughts"]))
 
 
@@ -49,10 +49,10 @@ def passed(thought: Thought) -> bool:
 
 
 async def is_right(step: Step, answer: str | None) -> bool:
-    """Asks the graph's oracle; no answer is never right.
+    """Returns whether the oracle or the task's exact check finds an answer right; never None.
 
     Raises:
-        InputError: The oracle says neither yes nor no, such as a score, which is no verdict.
+        InputError: The oracle returned neither True nor False, such as a score.
     """
     if answer is None:
         return False
@@ -65,7 +65,7 @@ async def is_right(step: Step, answer: str | None) -> bool:
 
 
 async def _ask_oracle(step: Step, state: SearchState, key: str) -> Thought | None:
-    """Returns the verdict of the oracle, or of the task itself."""
+    """Returns the verdict of the oracle, or of the task's exact check."""
     right = await is_right(step, state["thoughts"][key].get("answer"))
     if not step.run.oracle:
         note = "the exact check says right" if right else FAILED
@@ -75,18 +75,18 @@ async def _ask_oracle(step: Step, state: SearchState, key: str) -> Thought | Non
 
 
 async def _ask_model(step: Step, state: SearchState, key: str) -> Thought | None:
-    """Returns the verdict of the model; None where it may not be asked."""
+    """Returns the model's verdict; None if a limit or a failing endpoint forbids the request."""
     answer = state["thoughts"][key].get("answer") or ""
     judging = step.task(Judges).judge(state["problem"], answer, state["settings"])
     question: Judged = await maybe_await(judging)
     if isinstance(question, Verdict):
         return {"value": RIGHT if question.value > 0 else WRONG, "note": question.label}
     state_key = state_key_of(question.prompt)
-    if known := verdicts_in(state["thoughts"]).get(state_key):
+    if stored := verdicts_in(state["thoughts"]).get(state_key):
         step.count(cached=1)
-        return verdict_fields(state_key, known)
-    if (said := await step.ask_one(Ask(question, key, "judge", judges=True))) is None:
+        return verdict_fields(state_key, stored)
+    if (reply := await step.ask_one(Ask(question, key, "judge", judges=True))) is None:
         return None
-    good = said.reading.value > 0
+    good = reply.reading.value > 0
     verdict = {"value": RIGHT if good else WRONG, "label": GOOD if good else POOR}
-    return {**verdict_fields(state_key, verdict), **words_of(said)}
+    return {**verdict_fields(state_key, verdict), **words_of(reply)}

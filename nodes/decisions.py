@@ -1,7 +1,7 @@
 """A review in the form that chat front ends show: LangChain's requests for human feedback.
 
-The form is that of `langchain.agents.middleware.HumanInTheLoopMiddleware`: what is about to happen
-is an action with arguments, which a person approves, edits or rejects.
+The form is that of `langchain.agents.middleware.HumanInTheLoopMiddleware`: a pending action with
+arguments, which a person approves, edits or rejects.
 """
 
 from collections.abc import Mapping
@@ -17,30 +17,30 @@ _FORM = (
 
 
 def requested(kind: str, shown: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a review asks for, as an action.
+    """Returns a review as an action request.
 
     Args:
         kind: What is reviewed: `select` or `answer`.
-        shown: What the person is shown.
+        shown: The data shown to the person.
     """
     if kind == "answer":
-        args, told = {"answer": shown["answer"]}, shown["outcome"]
+        args, description = {"answer": shown["answer"]}, shown["outcome"]
     else:
-        args, told = {"drop": []}, "\n".join(map(_line, shown["thoughts"]))
+        args, description = {"drop": []}, "\n".join(map(_line, shown["thoughts"]))
     return {
-        "action_requests": [{"name": kind, "args": args, "description": told}],
+        "action_requests": [{"name": kind, "args": args, "description": description}],
         "review_configs": [{"action_name": kind, "allowed_decisions": [*DECISIONS]}],
     }
 
 
 def decided(kind: str, reply: Any) -> Any:
-    """Returns a reply in our own form; one that holds no decisions stays as it is.
+    """Converts a reply with decisions into our own form; returns any other reply unchanged.
 
-    To approve is to accept. What is edited are the arguments, which are a reply's fields. What is
-    rejected, whole, is dropped, or is no answer, for the reason in its message.
+    `approve` accepts. The arguments of `edit` are the fields of our reply. `reject` drops all
+    thoughts shown, or the answer; its message is the note.
 
     Raises:
-        InputError: The decisions are none.
+        InputError: The decisions do not have the expected form.
     """
     if not isinstance(reply, Mapping) or "decisions" not in reply:
         return reply
@@ -52,8 +52,8 @@ def decided(kind: str, reply: Any) -> Any:
         case [{"type": "edit", "edited_action": {"args": Mapping() as args}}]:
             return args
         case [{"type": "reject", **more}]:
-            no: dict[str, Any] = {"answer": None} if kind == "answer" else {"keep": []}
-            return {**no, "note": more.get("message") or "rejected"}
+            refusal: dict[str, Any] = {"answer": None} if kind == "answer" else {"keep": []}
+            return {**refusal, "note": more.get("message") or "rejected"}
         case _:
             raise InputError(_FORM)
 

@@ -1,4 +1,4 @@
-"""G(p, s, k): asks for next thoughts of partial solutions, and places them in the tree."""
+"""G(p, s, k): requests next thoughts of partial solutions and adds them to the tree."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -14,68 +14,68 @@ from thoughtgraph.usage import add_counts
 T = TypeVar("T")
 
 ThoughtQuestion = Question[Sequence[Mapping[str, Any]]]
-"""What is read as partial thoughts; it says how many completions are asked for."""
+"""A question whose completions are read as partial thoughts; it says how many to request."""
 PROPOSAL_LIMIT = 300
-"""Thoughts that one expansion may propose (ours): several times what the published prompts give."""
+"""Most proposals kept of one expansion (ours), several times what the published prompts yield."""
 
 
 class Drafts(NamedTuple):
-    """What is read of completions that were asked for next thoughts."""
+    """The thoughts that were read from the completions of one expansion."""
 
     thoughts: Sequence[Mapping[str, Any]]
     """Partial thoughts, in the order of their creation."""
     malformed: int
-    """Completions that hold none, or an output without an answer."""
+    """Number of completions without a thought, and of outputs without an answer."""
 
 
 class Placed(NamedTuple):
-    """What expansions become."""
+    """Expansions as they go into the tree."""
 
     new: Tree
     """The new thoughts, in the order of their creation."""
     parents: Tree
-    """The changes to the thoughts that were expanded."""
+    """The changes to the expanded thoughts."""
     complete: bool
-    """Whether the limit on thoughts kept none of them out of the tree."""
+    """Whether no thought is missing because of the limit on thoughts."""
 
     @property
     def tree(self) -> Tree:
-        """What is to be written to the tree."""
+        """The update of the tree."""
         return {**self.parents, **self.new}
 
 
 def expansion(step: Step, key: str, question: ThoughtQuestion, times: int = 0) -> Ask[Drafts]:
-    """Returns a request for the next thoughts of one partial solution.
+    """Returns the request for the next thoughts of one partial solution.
 
     Args:
         step: This run of the node.
         key: Id of the thought to expand.
-        question: What its generator asks.
-        times: How often it was expanded before.
+        question: The question of the method's generator.
+        times: How often the thought was expanded before.
     """
 
     def read(texts: Sequence[str]) -> Drafts:
         return read_thoughts(question, texts)
 
-    # A thought that cannot be kept is not paid for.
+    # Samples beyond the limit on thoughts are not requested, so nobody pays for them.
     most = max(1, thoughts_left(step.state))
     return Ask(Question(question.prompt, read, question.n), key, most=most, expansion=times)
 
 
 def read_thoughts(question: ThoughtQuestion, samples: Sequence[str]) -> Drafts:
-    """Returns the thoughts, and how many completions hold none or are outputs without an answer."""
+    """Reads thoughts from completions, and counts the malformed ones; see `Drafts`."""
     thoughts = question.read(samples)
-    known = {thought["text"] for thought in thoughts}
-    others = [text for text in samples if text not in known]
+    thought_texts = {thought["text"] for thought in thoughts}
+    others = [text for text in samples if text not in thought_texts]
     several = len(samples) > 1
-    # Read alone, a completion shows whether it holds anything; that of one says so by itself.
-    mute = [text for text in others if not thoughts or (several and not question.read([text]))]
-    ends = [thought for thought in thoughts if thought.get("status") == "terminal"]
-    return Drafts(thoughts, len(mute) + sum(end.get("answer", "") is None for end in ends))
+    # Each other completion is read alone to see if it holds a thought; a single one just was.
+    empty = [text for text in others if not thoughts or (several and not question.read([text]))]
+    outputs = [thought for thought in thoughts if thought.get("status") == "terminal"]
+    return Drafts(thoughts, len(empty) + sum(each.get("answer", "") is None for each in outputs))
 
 
 def drafted(answers: Sequence[Answer[Drafts]]) -> list[Children]:
-    """Returns what expansions gave, in the order in which they were asked for."""
+    """Returns the children of each expansion, in the order of the requests."""
     return [
         {
             "parent": answer.ask.about,
@@ -88,7 +88,7 @@ def drafted(answers: Sequence[Answer[Drafts]]) -> list[Children]:
 
 
 def propose(step: Step, key: str, n: int = 1) -> ThoughtQuestion:
-    """Asks for n lists of next thoughts, one a completion (ToT section 3, "propose")."""
+    """Returns a question for n lists of thoughts, one per completion (ToT section 3, "propose")."""
     problem, path, settings = step.at(key)
     question = step.task(Proposes).propose(problem, path, settings)
 
@@ -100,13 +100,13 @@ def propose(step: Step, key: str, n: int = 1) -> ThoughtQuestion:
 
 
 def sample(step: Step, key: str, n: int) -> ThoughtQuestion:
-    """Asks for n independent next thoughts (ToT section 3, "sample")."""
+    """Returns a question for n independent next thoughts (ToT section 3, "sample")."""
     question = step.task(Samples).sample(*step.at(key))
     return one_thought_each(question, n, lambda thought, text: {**thought, "raw": cut(text)})
 
 
 def direct_answer(step: Step, style: str, n: int) -> ThoughtQuestion:
-    """Asks for n whole answers directly; `style` is `io` or `cot`."""
+    """Returns a question for n whole answers; `style` is `io` or `cot`."""
     state = step.state
     question = step.task(Answers).ask(state["problem"], style, state["settings"])
     return one_thought_each(
@@ -117,12 +117,12 @@ def direct_answer(step: Step, style: str, n: int) -> ThoughtQuestion:
 def one_thought_each(
     question: Question[Sequence[T]], n: int, thought: Callable[[T, str], Mapping[str, Any]]
 ) -> ThoughtQuestion:
-    """Returns a question each of whose completions becomes a thought.
+    """Returns a question of which each completion becomes a thought.
 
     Args:
-        question: What the task asks; it reads a completion at a time.
-        n: How many completions are asked for, where the task does not say it.
-        thought: Makes the partial thought of what was read and of the completion.
+        question: The task's question, which reads each completion on its own.
+        n: Number of completions to request, unless the task sets it.
+        thought: From the reading of a completion and its text to the partial thought.
     """
 
     def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -133,21 +133,21 @@ def one_thought_each(
 
 
 def place(state: SearchState, expansions: Sequence[Children]) -> Placed:
-    """Places the thoughts of expansions in their order, as many as the limit allows.
+    """Makes thoughts of expansions, in their order, as many as the limit on thoughts allows.
 
-    What an expansion cost is added to what the expanded thought has cost, for a thought may be
-    expanded several times.
+    The usage of an expansion is added to that of the expanded thought, which may be expanded
+    several times.
     """
     room = thoughts_left(state)
     new: Tree = {}
     parents: Tree = {}
     for expansion in expansions:
         parent = expansion["parent"]
-        kept = expansion["thoughts"][: max(0, room - len(new))]
-        new |= grow(state["thoughts"], parent, kept, offset=len(new))
+        drafts = expansion["thoughts"][: max(0, room - len(new))]
+        new |= grow(state["thoughts"], parent, drafts, offset=len(new))
         # A draw with replacement may expand one thought several times in a step.
         before = parents.get(parent, state["thoughts"][parent])
-        parents[parent] = {"status": "expanded", "usage": _added_cost(before, expansion["usage"])}
+        parents[parent] = {"status": "expanded", "usage": _added_usage(before, expansion["usage"])}
     wanted = sum(len(expansion["thoughts"]) for expansion in expansions)
     short = any(expansion.get("short") for expansion in expansions)
     return Placed(new, parents, complete=wanted == len(new) and not short)
@@ -159,28 +159,28 @@ def place_below(
     thoughts: Sequence[Mapping[str, Any]],
     usage: dict[str, dict[str, float]],
 ) -> Placed:
-    """Places the thoughts that follow one thought."""
-    made = Children(parent=parent, thoughts=[dict(each) for each in thoughts], usage=usage)
-    return place(state, [made])
+    """Makes thoughts of the expansion of one thought."""
+    children = Children(parent=parent, thoughts=[dict(each) for each in thoughts], usage=usage)
+    return place(state, [children])
 
 
 def with_times(state: SearchState, placed: Placed) -> Tree:
-    """Returns what is to be written, with how often the expanded thoughts were: once more."""
-    times: Tree = {key: {"expansions": times_expanded(state, key) + 1} for key in placed.parents}
-    return merge_thoughts(placed.tree, [times])
+    """Returns the update of the tree, in which each parent counts one more expansion."""
+    counts: Tree = {key: {"expansions": times_expanded(state, key) + 1} for key in placed.parents}
+    return merge_thoughts(placed.tree, [counts])
 
 
 def times_expanded(state: SearchState, key: str) -> int:
-    """Returns how often a thought was expanded, in methods that may do so again."""
+    """Returns how often a thought was expanded, in methods that expand thoughts repeatedly."""
     return state["thoughts"][key].get("expansions", 0)
 
 
-def _added_cost(
+def _added_usage(
     thought: Thought, usage: Mapping[str, dict[str, float]]
 ) -> dict[str, dict[str, float]]:
-    """Returns what a thought has cost in all, of the roles whose cost something adds to.
+    """Returns the usage of a thought so far plus a new one, for the roles of the new one.
 
-    The reducer of the tree keeps the other roles.
+    The reducer of the tree keeps the usage of the other roles.
     """
     before = thought.get("usage", {})
     return {role: add_counts(before.get(role, {}), spent) for role, spent in usage.items()}

@@ -1,4 +1,4 @@
-"""What the limits still allow, for routers and nodes: requests, thoughts, depth."""
+"""Limit checks for routers and nodes: the requests, thoughts and depth that are still allowed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,35 +21,35 @@ def requests_left(state: SearchState) -> int:
 
 
 def may_begin(state: SearchState) -> bool:
-    """Returns whether a search that was not refused may send its first request."""
+    """Returns whether nothing has stopped the search and it may send a request."""
     return not state["stop_reason"] and bool(requests_left(state))
 
 
 def thoughts_left(state: Mapping[str, Any]) -> int:
     """Returns how many thoughts may still be created."""
     allowed = Settings.of(state["settings"]).limits.get("thoughts")
-    # What a person added is in the tree alone.
-    made = max(state["spent"].get("thoughts", 0), len(state["thoughts"]) - 1)
-    return UNLIMITED if allowed is None else max(0, allowed - made)
+    # Thoughts that a person added are in the tree but not in `spent`.
+    created = max(state["spent"].get("thoughts", 0), len(state["thoughts"]) - 1)
+    return UNLIMITED if allowed is None else max(0, allowed - created)
 
 
 def expansions_allowed(state: SearchState, *, each: int = 1) -> int:
     """Returns how many thoughts may be expanded now.
 
     Args:
-        each: How many thoughts an expansion makes at least.
+        each: Fewest thoughts that one expansion makes.
     """
     return min(requests_left(state), -(-thoughts_left(state) // each))
 
 
 def limit_reason(state: SearchState) -> StopReason:
-    """Returns which limit forbids the next request."""
+    """Returns the stop reason for the limit that forbids the next request."""
     over = reached_limit(Settings.of(state["settings"]).limits, state["spent"])
     return "round_limit" if over == "rounds" else "budget"
 
 
 def blocking_limit(state: SearchState, latest: str) -> StopReason:
-    """Returns which limit forbids a thought after the latest one; empty if none does."""
+    """Returns the stop reason for a limit that forbids a thought below `latest`; empty if none."""
     if not thoughts_left(state):
         return "budget"
     depth = Settings.of(state["settings"]).limits.get("depth")

@@ -1,4 +1,4 @@
-"""The graph of a method: its schemas, its first node, those of its box, and how it ends."""
+"""The graph of a method: its schemas, the first node, the nodes of its box, the last nodes."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -35,16 +35,16 @@ def method_graph(
     origin: Thought | None = None,
     **fresh: Any,
 ) -> Graph:
-    """Returns the graph of a method without its edges: `start`, which goes first, and its nodes.
+    """Returns the graph of a method, `start` first, without the edges between its other nodes.
 
-    What follows `start` must not begin where `stop_reason` is set: the search was refused.
+    The router after `start` must end the search if `stop_reason` is set: it was refused.
 
     Args:
-        run: The graph's objects; what they leave open becomes the context.
-        nodes: The lines of its box; each is named as its function.
+        run: The graph's objects; settings that they do not fix become the context.
+        nodes: The lines of its box; each node has the name of its function.
         state: The method's state, `SearchState` or a subclass.
-        origin: What the root begins with besides.
-        fresh: What the method's further state fields begin with.
+        origin: Additional fields of the root.
+        fresh: Initial values of the state fields that the method adds.
     """
 
     def refuse(state: object) -> None:
@@ -53,15 +53,15 @@ def method_graph(
             "thoughtgraph.runnable(graph).invoke(…) or thoughtgraph.solve(…), which need no await"
         )
 
-    taken = _input_of(run, state)
+    input_type = _input_of(run, state)
     graph: Graph = StateGraph(
         with_tree(state, run.method.entry, trusted=run.policy is None),
-        input_schema=taken,
+        input_schema=input_type,
         output_schema=SearchOutput,
         context_schema=run.context,
     )
     first = RunnableLambda(refuse, afunc=partial(start, run, origin or {}, fresh), name="start")
-    graph.add_node("start", first, input_schema=taken)
+    graph.add_node("start", first, input_schema=input_type)
     graph.add_edge(START, "start")
     for node in nodes:
         graph.add_node(node.__name__, guarded(run, node), input_schema=graph.state_schema)
@@ -81,11 +81,11 @@ def add_answer(
 
     Args:
         graph: The graph.
-        run: Its objects; from now on they know how the method concludes.
+        run: Its objects; `run.conclude` is set here.
         node: Reads the answer off the state.
-        name: What the node is called.
-        candidates: The thoughts that a person chooses among; None: the method chooses nothing.
-        onward: The router from a choice on, with a `Literal` of its targets; None: to `select`.
+        name: Name of the node.
+        candidates: Returns the thoughts that a person chooses among; None: no choice is reviewed.
+        onward: The router after a reviewed choice, with a `Literal` of its targets; None: `select`.
     """
 
     async def conclude(state: Any) -> dict[str, Any]:
@@ -100,12 +100,12 @@ def add_answer(
         return {**out, "tree": merge_thoughts(state["thoughts"], [out["thoughts"]])}
 
     async def reviewed(state: Any) -> str:
-        """Routes from a review to the choice that it was about, or to the end."""
+        """Routes to the reviewed choice, or to the end if the answer was reviewed."""
         return END if state["outcome"] else await to_choice(state)
 
     run.conclude, to_choice = conclude, onward or select
-    for each, does in ((name, last), ("review", partial(review, candidates))):
-        graph.add_node(each, guarded(run, does, last=True), input_schema=graph.state_schema)
+    for node_name, handler in ((name, last), ("review", partial(review, candidates))):
+        graph.add_node(node_name, guarded(run, handler, last=True), input_schema=graph.state_schema)
     graph.add_conditional_edges(name, answered)
     if candidates is None:
         graph.add_edge("review", END)
@@ -115,16 +115,16 @@ def add_answer(
 
 
 async def select(state: SearchState) -> Literal["select"]:
-    """Routes to the choice that was reviewed."""
+    """Routes to the reviewed choice."""
     return "select"
 
 
 def _input_of(run: Run, state: type) -> type:
-    """Returns the input as the first node sees it: with settings, which do not belong there.
+    """Returns the first node's input schema; misplaced settings are fields that forms hide.
 
-    LangGraph drops what no schema names, so that nobody would be told. Forms do not show them.
+    LangGraph silently drops keys that no schema names, so `start` could not refuse them.
     """
-    no_form: Any = SkipJsonSchema  # to type checkers an alias, not a class
+    no_form: Any = SkipJsonSchema  # type checkers see an alias, not a class
     hidden = Annotated[Any, no_form(), EphemeralValue]
     names = run.settings.model_fields.keys() - state.__annotations__.keys()
     fields: dict[str, Any] = {**SearchInput.__annotations__, **dict.fromkeys(names, hidden)}
@@ -132,10 +132,10 @@ def _input_of(run: Run, state: type) -> type:
 
 
 def _refused(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the end of a search that did not begin."""
-    ended = {"answer": None, "stop_reason": REFUSED, "outcome": sentence({"stop_reason": REFUSED})}
+    """Returns the last update of a search that was refused."""
+    ending = {"answer": None, "stop_reason": REFUSED, "outcome": sentence({"stop_reason": REFUSED})}
     out = {
-        **ended,
+        **ending,
         "tree": state["thoughts"],
         "usage": report(nothing_spent(), priced=True),
     }
@@ -148,13 +148,13 @@ def _refused(state: Mapping[str, Any]) -> dict[str, Any]:
 
 def _log(run: Run, state: Mapping[str, Any], out: Mapping[str, Any]) -> None:
     """Logs which limit a search reached and how it ended."""
-    whose = labels(run, state)
+    metadata = labels(run, state)
     if limit := out["limit"]:
-        tell(logging.INFO, whose, "reached %s=%s", limit, state["settings"].get(limit))
+        tell(logging.INFO, metadata, "reached %s=%s", limit, state["settings"].get(limit))
     usage = out["usage"]
     tell(
         logging.INFO,
-        whose,
+        metadata,
         "ended: %s, %s an answer, %.1f s, requests=%d prompt_tokens=%d completion_tokens=%d",
         out["stop_reason"],
         "without" if out["answer"] is None else "with",

@@ -1,4 +1,4 @@
-"""What a node is, and what every node of a search does beside its own work."""
+"""What a node is, and the checks and events that wrap every node of a search."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -19,31 +19,31 @@ from thoughtgraph.task import Opens, Task
 from thoughtgraph.usage import add_usages, check_counts
 
 Node = Callable[[Step, Any], Awaitable[dict[str, Any]]]
-"""A line of a box: from what it may ask, and the state, to a state update."""
+"""A line of a box: from its `Step`, which sends requests, and the state to a state update."""
 RESULT = SearchOutput.__annotations__.keys() - {"messages"}
-"""What the result holds that comes with an error; a conversation has no reply then."""
+"""Keys of the result that a `ModelError` carries; a conversation gets no reply then."""
 
 
 def guarded(
     run: Run, node: Node, *, last: bool = False
 ) -> Callable[..., Awaitable[dict[str, Any]]]:
-    """Makes a node of a graph: it checks the settings first, and tells what it did to thoughts.
+    """Wraps a line of a box as a graph node that checks the settings first and streams its events.
 
-    Where the run is to fail by what keeps the node from its answers, the node raises. What was
-    answered is stored, so that a run that goes on asks for the rest. The error has the search's
-    result until then; whoever streams is told how it ended.
+    If a model fails for good, the node raises `ModelError` where `raises` says so. Answers that
+    arrived are stored, so a resumed run requests only the rest. The error carries the result so
+    far, and the stream still gets the final events.
 
-    It raises `SettingError` where the context differs from the settings with which the search
-    began, or the state holds settings that the policy does not allow; `InputError` where there is
-    no search to go on with.
+    The node raises `SettingError` if the context differs from the settings with which the search
+    began, or if the policy does not allow the settings in the state. It raises `InputError` if the
+    state holds no search to continue.
 
     Args:
         run: The objects of the graph.
-        node: What it does.
-        last: Whether it ends the search, also one that was refused.
+        node: The line of the box.
+        last: Whether the node ends the search, even a refused one.
     """
 
-    async def whole(state: Any) -> dict[str, Any]:
+    async def checked(state: Any) -> dict[str, Any]:
         _check_state(state, last=last)
         if state["stop_reason"] != REFUSED:
             runtime = get_runtime()
@@ -51,33 +51,33 @@ def guarded(
                 check_counts(state["spent"])
             chosen = run.chosen(runtime.context)
             run.check(chosen, state["settings"])
-            if not is_nested(runtime):  # a server copies there what the context chose
+            if not is_nested(runtime):  # servers copy the context to `configurable`
                 check_place(run, configurable(get_config()).keys() - chosen.keys(), PLACE)
-        # Again, as the run may go on in another process; looking at a protocol takes long.
+        # Opened again for runs resumed in a new process. `hasattr` first: protocol checks are slow.
         task = run.task_for(state["settings"], Task) if state["settings"] else None
         if hasattr(task, "open") and isinstance(task, Opens):
             await asyncio.to_thread(task.open, state["problem"], state["settings"])
         update = await node(Step(run, state), state)
         tell_events(state["thoughts"], update)
         if update.get("stop_reason") == "error" and raises(state):
-            raise ModelError(update["error"], result=await _until_now(run, state, update))
-        if not update.get("stop_reason"):  # nothing of the output is written: no state is streamed
+            raise ModelError(update["error"], result=await _result_so_far(run, state, update))
+        if not update.get("stop_reason"):  # writing an empty one would stream the state
             update = {key: new for key, new in update.items() if key != "stop_reason"}
-        # What nodes write is a list: see `thoughtgraph.reducer`.
+        # A list marks the write of a node: see `thoughtgraph.reducer`.
         return {**update, "thoughts": [update["thoughts"]]} if "thoughts" in update else update
 
-    return whole
+    return checked
 
 
 def _check_state(state: Mapping[str, Any], *, last: bool) -> None:
-    """Refuses to go on where there is no search, or none that may go on.
+    """Refuses a state without a search, or with one that must not continue.
 
     Args:
         state: The state.
         last: Whether the node ends the search.
 
     Raises:
-        InputError: There is none.
+        InputError: The state is refused.
     """
     if not state.get("thoughts"):
         raise InputError(
@@ -99,15 +99,15 @@ def is_nested(runtime: Runtime[Any]) -> bool:
 
 
 def check_place(run: Run, names: Collection[str], place: str) -> None:
-    """Refuses settings that stand where no graph looks.
+    """Refuses settings in a place where no graph reads them.
 
     Args:
         run: The objects of the graph.
-        names: What stands there.
-        place: Where that is, in words.
+        names: The keys in that place.
+        place: The place, in words.
 
     Raises:
-        InputError: One of them is a setting.
+        InputError: A key is the name of a setting.
     """
     for name in sorted(names & run.settings.model_fields.keys()):
         remedy = f"settings go by context={{{name!r}: …}}"
@@ -116,12 +116,12 @@ def check_place(run: Run, names: Collection[str], place: str) -> None:
         raise InputError(f"{name!r} is a setting and would be ignored in {place}; {remedy}")
 
 
-async def _until_now(run: Run, state: Mapping[str, Any], update: Mapping[str, Any]) -> Result:
-    """Returns what a search comes to that ends with this update."""
+async def _result_so_far(run: Run, state: Mapping[str, Any], update: Mapping[str, Any]) -> Result:
+    """Returns the result of a search that ends with this update, and streams its last events."""
     spent = add_usages(state["spent"], [update.get("spent", {})])
     after = {**updated(state, update), "spent": spent}
-    ended = await run.conclude(after)
-    tell_events(after["thoughts"], ended)
-    result = updated(after, ended)
+    ending = await run.conclude(after)
+    tell_events(after["thoughts"], ending)
+    result = updated(after, ending)
     result["tree"] = result["thoughts"]
     return Result({k: v for k, v in result.items() if k in RESULT})

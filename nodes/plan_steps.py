@@ -1,4 +1,4 @@
-"""What is asked for the next steps of a plan, and which worked examples the prompt shows."""
+"""The question for the next steps of a plan, with the worked examples that its prompt shows."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -12,29 +12,29 @@ from thoughtgraph.tree import cut
 
 
 def plan_steps(
-    step: Step, key: str, index: int, most: int | None, n: int = 1, **told: Any
+    step: Step, key: str, index: int, most: int | None, n: int = 1, **details: Any
 ) -> ThoughtQuestion:
-    """Asks for the next steps of a plan, with no example twice, drawn by seed, problem and call.
+    """Returns a question for the next steps of a plan, with examples drawn without replacement.
 
-    Where `redraw` says so, all calls of a question show the same ones.
+    The draw depends on seed, problem and call; without `redraw="call"`, on seed and problem alone.
 
     Args:
         step: This run of the node.
-        key: Id of the thought to go on from.
-        index: How often it was expanded before.
-        most: How many steps are wanted; None: all that are left.
-        n: How many completions.
-        told: What `created_by` says of the call besides.
+        key: Id of the thought to continue.
+        index: How often the thought was expanded before.
+        most: Most steps to request; None: all that are left.
+        n: Number of completions.
+        details: Further fields of `created_by`.
     """
     task, (problem, path, settings) = step.task(Plans), step.at(key)
-    library = extras(task).shots(problem, settings)
+    available = extras(task).shots(problem, settings)
     call = (key, index) if settings["redraw"] == "call" else ()
     draws = random.Random(repr((settings["seed"], problem, *call)))
-    shots = draws.sample(range(library), min(settings["shots"], library))
-    made = {"node": "generate", "expansion": index, "shots": shots, **told}
+    shots = draws.sample(range(available), min(settings["shots"], available))
+    created_by = {"node": "generate", "expansion": index, "shots": shots, **details}
 
     def chunk(steps: Sequence[str], text: str) -> Mapping[str, Any]:
-        return {"text": "\n".join(steps), "raw": cut(text), "created_by": made}
+        return {"text": "\n".join(steps), "raw": cut(text), "created_by": created_by}
 
     question = task.plan(problem, path, shots, most, settings)
     return one_thought_each(Question(question.prompt, question.read, n), n, chunk)

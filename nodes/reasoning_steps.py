@@ -1,4 +1,4 @@
-"""Reasoning step by step: the next step of a path, and its place in the tree."""
+"""Reasoning step by step: requests the next steps of paths and adds them to the tree."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,31 +14,31 @@ from thoughtgraph.state import Children, SearchState
 from thoughtgraph.tree import Thought, bounded, path_to
 
 NOTHING = "(no output)"
-"""The thought that stands for an empty completion, asked for twice (ours)."""
+"""Text of a thought whose completion was empty (ours)."""
 TOO_LONG = "the longest path ends here"
 
 
 def step_ask(
     step: Step, key: str, *, n: int = 1, times: int = 0, experiences: Sequence[str] = ()
 ) -> Ask[Sequence[Mapping[str, Any]]]:
-    """Returns a request for next steps of a thought, warned by earlier paths (appendix B.3).
+    """Returns the request for next steps of a thought, warned by earlier paths (appendix B.3).
 
-    Any text is a step, and none is malformed but an empty one: that is asked for once more, then
-    stands as a thought that says so.
+    Any text is a step. A request is malformed if all its completions are empty, and is sent once
+    more then; a completion that stays empty becomes the thought `NOTHING`.
 
     Args:
         step: This run of the node.
         key: Id of the thought to continue.
-        n: How many next steps are asked for, where the task does not say it.
+        n: Number of next steps to request, unless the task sets it.
         times: How often the thought was continued before.
-        experiences: Ids of the last thoughts of the paths that the prompt is to contain, in order;
-            each holds its analysis.
+        experiences: Ids of the last thoughts of the paths that the prompt shows, in order; each
+            holds the analysis of its path.
     """
     problem, path, settings = step.at(key)
     lessons = [path_to(step.state["thoughts"], each) for each in experiences]
     question = step.task(Steps).step(problem, path, lessons, settings)
     most = max(1, thoughts_left(step.state))
-    return Ask(question, key, n=n, most=most, expansion=times, enough=_says_something)
+    return Ask(question, key, n=n, most=most, expansion=times, enough=_has_text)
 
 
 def steps_of(
@@ -46,33 +46,33 @@ def steps_of(
     answers: Sequence[Answer[Sequence[Mapping[str, Any]]]],
     marks: Mapping[str, Thought] | None = None,
 ) -> Placed:
-    """Places the steps of a superstep; one at the greatest depth ends its path.
+    """Makes thoughts of the steps of a superstep; a step at the greatest depth ends its path.
 
     Args:
-        answers: The answers to `step_ask`.
-        marks: What the steps of an answer keep besides, by the question's name.
+        answers: The answers to the requests of `step_ask`.
+        marks: Further fields of the steps of an answer, by the name of its request.
     """
     expansions: list[Children] = []
-    for said in answers:
-        kept: Any = (marks or {}).get(said.ask.name, {})
-        steps = [{**bounded(each), **kept} for each in said.reading]
+    for reply in answers:
+        fields: Any = (marks or {}).get(reply.ask.name, {})
+        steps = [{**bounded(each), **fields} for each in reply.reading]
         steps = [{**each, "text": each["text"] or NOTHING} for each in steps]
-        expansions.append(Children(parent=said.ask.about, thoughts=steps, usage=said.usage))
+        expansions.append(Children(parent=reply.ask.about, thoughts=steps, usage=reply.usage))
     placed = place(state, expansions)
     settings = ReasoningSettings.of(state["settings"])
-    longest = min(settings.steps, settings.limit_depth or settings.steps)
+    deepest = min(settings.steps, settings.limit_depth or settings.steps)
     for thought in placed.new.values():
-        if thought["depth"] >= longest and thought["status"] == "open":
+        if thought["depth"] >= deepest and thought["status"] == "open":
             thought |= Thought(status="terminal", answer=None, note=TOO_LONG)
     return placed
 
 
 def end_reason(step: Thought) -> StopReason:
-    """Returns why a path ends with its newest step, if it does."""
+    """Returns the stop reason if a step ends its path; empty if the path goes on."""
     if step["status"] != "terminal":
         return ""
     return "step_limit" if step.get("note") == TOO_LONG else "finished"
 
 
-def _says_something(steps: Sequence[Mapping[str, Any]]) -> bool:
+def _has_text(steps: Sequence[Mapping[str, Any]]) -> bool:
     return any(step["text"].strip() for step in steps)

@@ -1,8 +1,8 @@
-"""A person in the search: the run pauses, somebody keeps, drops, adds or revalues, and it goes on.
+"""A person in the search: the run pauses, the person keeps, drops, adds or revalues thoughts.
 
-The pause is LangGraph's interrupt, so it holds for as long as its checkpoint does: minutes in a
-notebook, days on a server. What was done is in the tree, marked as done by hand. A reply that says
-nothing, or makes no sense, is asked for again with the reason.
+The pause is LangGraph's interrupt, so it lasts as long as its checkpoint: minutes in a notebook,
+days on a server. The tree marks every change as made by hand. A reply that is empty or invalid is
+requested again, with the reason.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -12,6 +12,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.types import interrupt
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.nodes.answer import NO_ANSWER
 from thoughtgraph.nodes.decisions import decided, requested
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import REFUSED, with_note
@@ -30,11 +31,11 @@ from thoughtgraph.tree import (
 )
 
 Candidates = Callable[[Any], Sequence[str]]
-"""From the state to the ids of the thoughts that a person is shown."""
+"""From the state to the ids of the thoughts to show to a person."""
 SHOWN = ("id", "parent", "depth", "text", "action", "observation", "value", "answer", "note")
-"""What a person is shown of a thought."""
+"""The fields of a thought that a person sees."""
 MOST_SHOWN = 100
-"""Thoughts that a person is shown at once, those of highest value (ours)."""
+"""Most thoughts shown to a person at once, those of highest value (ours)."""
 BY_HAND = "by hand"
 SELECT_FORM = {
     "accept": "true: go on as they are",
@@ -52,12 +53,12 @@ ANSWER_FORM = {
 
 
 def reviews(state: SearchState, candidates: Candidates) -> bool:
-    """Returns whether a person is to choose now: under `review="select"`, if there is a choice."""
-    return _asks(state, "select") and bool(_shown(state, candidates))
+    """Returns whether a person chooses now: `review` is `select`, and there are candidates."""
+    return _is_reviewed(state, "select") and bool(_reviewable(state, candidates))
 
 
 def shown_first(candidates: Candidates) -> Callable[[Any], Awaitable[Literal["review", "select"]]]:
-    """Makes the router to a choice that shows a person the candidates first, if one reviews it."""
+    """Returns the router to `select`, through `review` first if a person is to choose."""
 
     async def show(state: SearchState) -> Literal["review", "select"]:
         return "review" if reviews(state, candidates) else "select"
@@ -66,72 +67,72 @@ def shown_first(candidates: Candidates) -> Callable[[Any], Awaitable[Literal["re
 
 
 async def answered(state: SearchState) -> Literal["review", "__end__"]:
-    """Routes from the answer to a person who reviews it, or to the end."""
-    refused = state["stop_reason"] == REFUSED
-    return "review" if _asks(state, "answer") and not refused else "__end__"
+    """Routes from the answer to its review, or to the end."""
+    is_refused = state["stop_reason"] == REFUSED
+    return "review" if _is_reviewed(state, "answer") and not is_refused else "__end__"
 
 
 async def review(candidates: Candidates | None, step: Step, state: SearchState) -> dict[str, Any]:
-    """The node in which a person chooses among thoughts or, in the end, looks at the answer.
+    """Pauses for a person to choose among thoughts or, after the last node, review the answer.
 
     Args:
-        candidates: What there is to choose among; None: the method chooses nothing.
+        candidates: Returns the thoughts to choose among; None: no choice is reviewed.
         step: This run of the node.
         state: The state.
     """
     if state["outcome"] or candidates is None:
-        return await _settled(step, state)
-    return {"thoughts": _choice(step, state, _shown(state, candidates))}
+        return await _review_answer(step, state)
+    return {"thoughts": _review_choice(step, state, _reviewable(state, candidates))}
 
 
-def _shown(state: SearchState, candidates: Candidates) -> list[str]:
-    ended = state["stop_reason"]
-    return [] if ended else [key for key in candidates(state) if key != ROOT]
+def _reviewable(state: SearchState, candidates: Candidates) -> list[str]:
+    stop_reason = state["stop_reason"]
+    return [] if stop_reason else [key for key in candidates(state) if key != ROOT]
 
 
-def _asks(state: Mapping[str, Any], kind: str) -> bool:
+def _is_reviewed(state: Mapping[str, Any], kind: str) -> bool:
     return Settings.of(state["settings"]).review == kind
 
 
-def _choice(step: Step, state: SearchState, keys: Sequence[str]) -> Tree:
-    """Returns what a person changes of the tree."""
+def _review_choice(step: Step, state: SearchState, keys: Sequence[str]) -> Tree:
+    """Pauses for a person to choose among thoughts; returns the changes of the tree."""
     tree = state["thoughts"]
     best = sorted(keys, key=lambda key: -tree[key].get("value", 0.0))[:MOST_SHOWN]
-    shown = [{k: v for k, v in tree[key].items() if k in SHOWN} for key in keys if key in best]
+    summaries = [{k: v for k, v in tree[key].items() if k in SHOWN} for key in keys if key in best]
 
     def read(reply: Mapping[str, Any]) -> Tree:
         return checked_edit(tree, _changes(tree, keys, reply), step.run.method.entry, trusted=False)
 
-    return cast("Tree", _reply("select", state, {"thoughts": shown}, SELECT_FORM, read))
+    return cast("Tree", _request_reply("select", state, {"thoughts": summaries}, SELECT_FORM, read))
 
 
-def _reply(
+def _request_reply(
     kind: str,
     state: Mapping[str, Any],
-    shown: Mapping[str, Any],
+    content: Mapping[str, Any],
     form: Mapping[str, str],
     read: Callable[[Mapping[str, Any]], Any],
 ) -> Any:
-    """Pauses the run until a reply makes sense; returns what was read from it."""
-    question = {"review": kind, "problem": state["problem"], **shown, "reply": form}
-    question |= requested(kind, shown)
+    """Pauses the run until a reply is valid; returns what `read` makes of the reply."""
+    question = {"review": kind, "problem": state["problem"], **content, "reply": form}
+    question |= requested(kind, content)
     error = ""
     while True:
         reply = interrupt({**question, **({"error": error} if error else {})})
         try:
             return read(_checked(decided(kind, reply), form))
-        except InputError as refused:
-            error = str(refused)
+        except InputError as invalid:
+            error = str(invalid)
 
 
 def _checked(reply: Any, form: Mapping[str, str]) -> Mapping[str, Any]:
-    """Returns a reply that says something, in the form that was asked for."""
+    """Returns a reply if it is not empty and has only fields of the form, of valid types."""
     if not isinstance(reply, Mapping) or not reply.keys() - {"note"}:
         raise InputError(f"the reply says nothing; it is an object with {' or '.join(form)}")
     if reply.get("accept", True) is not True:
-        raise InputError('what is accepted is {"accept": true}; else leave it out')
+        raise InputError('"accept" is true or left out')
     if "accept" in reply and reply.keys() - {"accept", "note"}:
-        raise InputError('say {"accept": true}, or what is to be another way')
+        raise InputError('say {"accept": true} alone, or leave "accept" out and say what to change')
     for name in reply:
         if name not in form:
             raise InputError(f"{str(name)[:60]!r} is no part of a reply; say {' or '.join(form)}")
@@ -142,37 +143,37 @@ def _checked(reply: Any, form: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def _changes(tree: Tree, keys: Sequence[str], reply: Mapping[str, Any]) -> Tree:
-    """Returns the changed and the new thoughts of a reply."""
-    kept, dropped = (_ids(keys, reply, name) for name in ("keep", "drop"))
-    gone = {*dropped, *(set(keys) - set(kept) if "keep" in reply else ())}
+    """Returns the thoughts that a reply changes or adds."""
+    keep, drop = (_ids(keys, reply, name) for name in ("keep", "drop"))
+    removed = {*drop, *(set(keys) - set(keep) if "keep" in reply else ())}
     values = reply.get("values", {})
     if not isinstance(values, Mapping) or not values.keys() <= set(keys):
         raise InputError("values are an object of numbers by the ids of the thoughts shown")
-    if both := gone & {*kept, *values}:
+    if both := removed & {*keep, *values}:
         raise InputError(f"thought {min(both, key=int)} is dropped; leave it out of the rest")
-    why = f": {reply['note']}" if reply.get("note") else ""
+    reason = f": {reply['note']}" if reply.get("note") else ""
     changes: Tree = {}
     for key in keys:
-        done: dict[str, Any] = {}
-        if key in kept and tree[key]["status"] == "pruned":
-            done = {"status": "open", "note": _note(tree[key], f"kept {BY_HAND}{why}")}
-        elif key in gone:
-            done = {"status": "pruned", "note": _note(tree[key], f"dropped {BY_HAND}{why}")}
+        change: dict[str, Any] = {}
+        if key in keep and tree[key]["status"] == "pruned":
+            change = {"status": "open", "note": _note(tree[key], f"kept {BY_HAND}{reason}")}
+        elif key in removed:
+            change = {"status": "pruned", "note": _note(tree[key], f"dropped {BY_HAND}{reason}")}
         elif key in values:
-            done = {"value": values[key], "note": _note(tree[key], f"valued {BY_HAND}{why}")}
-        if done:
-            changes[key] = cast("Thought", done)
+            change = {"value": values[key], "note": _note(tree[key], f"valued {BY_HAND}{reason}")}
+        if change:
+            changes[key] = cast("Thought", change)
     added = reply.get("add", [])
     if not isinstance(added, list) or not all(isinstance(each, Mapping) for each in added):
-        raise InputError("what is added is a list of objects with a text")
-    for at, new in enumerate(added):
-        fields = {"parent": tree[keys[0]]["parent"], "note": cut(f"added {BY_HAND}{why}"), **new}
-        changes[str(len(tree) + at)] = cast("Thought", fields)
+        raise InputError("'add' is a list of objects, each with a text")
+    for index, new in enumerate(added):
+        fields = {"parent": tree[keys[0]]["parent"], "note": cut(f"added {BY_HAND}{reason}"), **new}
+        changes[str(len(tree) + index)] = cast("Thought", fields)
     return changes
 
 
-def _note(thought: Thought, done: str) -> str:
-    return cut(with_note(thought, done))
+def _note(thought: Thought, event: str) -> str:
+    return cut(with_note(thought, event))
 
 
 def _ids(keys: Sequence[str], reply: Mapping[str, Any], name: str) -> Sequence[str]:
@@ -191,14 +192,14 @@ def _final(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     return reply
 
 
-async def _settled(step: Step, state: SearchState) -> dict[str, Any]:
-    """Returns what a person changes of the end of a search: accepts the answer, or replaces it."""
-    shown = {name: state.get(name) for name in ("answer", "outcome", "candidates")}
-    reply = _reply("answer", state, shown, ANSWER_FORM, _final)
-    why = f" ({reply['note']})" if reply.get("note") else ""
-    ended: dict[str, Any] = {"answer": state["answer"], "stop_reason": state["stop_reason"]}
+async def _review_answer(step: Step, state: SearchState) -> dict[str, Any]:
+    """Pauses for a review of the answer; returns the update that accepts or replaces it."""
+    summary = {name: state.get(name) for name in ("answer", "outcome", "candidates")}
+    reply = _request_reply("answer", state, summary, ANSWER_FORM, _final)
+    reason = f" ({reply['note']})" if reply.get("note") else ""
+    ending: dict[str, Any] = {"answer": state["answer"], "stop_reason": state["stop_reason"]}
     if "answer" not in reply:
-        return {**ended, "outcome": f"{state['outcome']}; a person accepted the answer{why}"}
+        return {**ending, "outcome": f"{state['outcome']}; a person accepted the answer{reason}"}
     answer: str | None = reply["answer"]
     task = step.task(Task)
     verified = None
@@ -210,19 +211,19 @@ async def _settled(step: Step, state: SearchState) -> dict[str, Any]:
         if "answer" in thought
     }
     return {
-        **ended,
+        **ending,
         "answer": answer,
         "thoughts": chosen,
         "tree": merge_thoughts(state["thoughts"], [chosen]),
         "verified": verified,
-        "outcome": f"{state['outcome']}; a person put another answer in its place{why}",
+        "outcome": f"{state['outcome']}; a person put another answer in its place{reason}",
         "messages": _replaced(state, answer),
     }
 
 
 def _replaced(state: SearchState, answer: str | None) -> list[AnyMessage]:
-    """Returns the reply of a conversation with another answer; by its id it replaces the first."""
-    said = state.get("messages") or []
-    if not said or answer is None or REPLY not in said[-1].response_metadata:
+    """Returns our message with the new answer; by its id it replaces the old message."""
+    messages = state.get("messages") or []
+    if not messages or REPLY not in messages[-1].response_metadata:
         return []
-    return [said[-1].model_copy(update={"content": answer})]
+    return [messages[-1].model_copy(update={"content": NO_ANSWER if answer is None else answer})]

@@ -1,4 +1,4 @@
-"""The first node: reads the problem, fixes the settings, plants the root; or says what is wrong."""
+"""The first node: reads the problem, fixes the settings, plants the root; or refuses the search."""
 
 import asyncio
 import logging
@@ -30,42 +30,42 @@ from thoughtgraph.tree import ROOT, Thought, root
 from thoughtgraph.usage import nothing_spent
 
 LEFT_OUT = "(what was said earlier is left out)"
-"""What begins a transcript of a conversation that had room for its end alone."""
+"""First line of a transcript with room for the end of a conversation alone."""
 UNKEPT = (
     "a review pauses the run, which a checkpointer must keep: "
     "tg.build(…, checkpointer=InMemorySaver()), and a thread_id; servers have both"
 )
-"""Why a review cannot pause a run without a thread."""
+"""Refusal of a review in a run without a thread, where no pause can be stored."""
 
 
 async def start(
     run: Run, origin: Thought, fresh: Mapping[str, Any], state: SearchInput
 ) -> dict[str, Any]:
-    """The node that begins a search.
+    """Begins a search, as the first node of its graph.
 
-    It copies the effective settings into the state, so that every later router is a pure function
-    of the state, and it clears what an earlier search on the same thread left. Where a problem or a
-    setting cannot be used, or a model or tools cannot be had, it says so before anything is spent:
-    by an error, or by a result where nobody would see one (`_replies`).
+    The node copies the effective settings into the state, so that every later router is a pure
+    function of the state. It also clears what an earlier search left on the thread. It refuses an
+    unusable problem or setting, and a model or tools that cannot be opened, before anything is
+    spent: by an error, or by a result where nobody would see the error (`_replies`).
 
     Args:
         run: The graph's objects.
-        origin: What the root begins with besides.
-        fresh: What the method's further state fields begin with.
+        origin: Additional fields of the root.
+        fresh: Initial values of the state fields that the method adds.
         state: The input.
     """
     runtime = get_runtime()
     try:
-        begun = await _begun(run, state, _chosen(run, state, runtime), origin)
+        initial = await _initial_state(run, state, _chosen(run, state, runtime), origin)
     except ThoughtgraphError as error:
         if not _replies(run, state, runtime.context, error):
             raise
-        begun = _refused(run, state, error)
-    return {**begun, **fresh}
+        initial = _refused(run, state, error)
+    return {**initial, **fresh}
 
 
 async def admitted(state: SearchState) -> Literal["begins", "refused"]:
-    """Routes past a search that was refused."""
+    """Routes into the search, or past it if it was refused."""
     return "refused" if state["stop_reason"] else "begins"
 
 
@@ -74,56 +74,56 @@ async def begin(state: SearchState) -> Literal["generate", "answer"]:
     return "generate" if may_begin(state) else "answer"
 
 
-async def _begun(
+async def _initial_state(
     run: Run, state: SearchInput, chosen: Mapping[str, Any], origin: Thought
 ) -> dict[str, Any]:
     """Returns the state in which a search begins.
 
     Raises:
-        ThoughtgraphError: It cannot.
+        ThoughtgraphError: The search cannot begin.
     """
     settings = run.effective_settings(chosen)
     task = run.task_for(settings, Task)
-    written = encodable(problem_of(state, task))
-    if run.policy is not None and len(written) > LONGEST_TEXT:
+    text = encodable(problem_of(state, task))
+    if run.policy is not None and len(text) > LONGEST_TEXT:
         raise ProblemError(
-            f"a problem of {len(written)} characters is too long; write at most {LONGEST_TEXT}"
+            f"a problem of {len(text)} characters is too long; write at most {LONGEST_TEXT}"
         )
-    problem = task.read(written)
+    problem = task.read(text)
     running = get_runtime().execution_info
     if settings["review"] != "off" and (running is None or running.thread_id is None):
         raise InputError(UNKEPT)
     if isinstance(task, Opens):
         await asyncio.to_thread(task.open, problem, settings)
-    name = secrets.token_hex(8)
+    run_name = secrets.token_hex(8)
     prices = await run.open_models(settings)
     if None in prices.values():
-        if run.policy is None:  # one that there is knows the settings by what it writes
+        if run.policy is None:  # a policy would refuse the changed setting
             settings["limit_dollars"] = None
         capped = run.policy and run.policy.ceilings.get("limit_dollars") is not None
         if capped or chosen.get("limit_dollars") is not None:
             check_limit(prices)
     planted: Thought = {**root(), **origin}
-    if tools := await run.open_tools(settings, problem, name):
+    if tools := await run.open_tools(settings, problem, run_name):
         planted["tools"] = tools
-    begun = {
-        **_afresh(run, name, planted),
+    initial = {
+        **_reset(run, run_name, planted),
         "problem": problem,
-        "settings": dict(settings),  # what it was until now may be known by its objects
+        "settings": settings,
         "prices": prices,
         "oracle": run.has_feedback(settings),
     }
-    tell(logging.INFO, labels(run, begun), "starts")
-    return begun
+    tell(logging.INFO, labels(run, initial), "starts")
+    return initial
 
 
-def _afresh(run: Run, name: str, planted: Thought) -> dict[str, Any]:
-    """Returns what every search begins with, also one that is refused; it clears an earlier one's.
+def _reset(run: Run, name: str, planted: Thought) -> dict[str, Any]:
+    """Returns the fields that reset a thread when a search starts, even one that is refused.
 
     Args:
         run: The objects of the graph.
-        name: The name of the run.
-        planted: The root of its tree.
+        name: Name of the run.
+        planted: The root of the tree.
     """
     return {
         "method": run.method.entry.id,
@@ -144,13 +144,13 @@ def _afresh(run: Run, name: str, planted: Thought) -> dict[str, Any]:
 
 
 def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
-    """Returns the settings that a run was given.
+    """Returns the settings that the caller chose for a run.
 
-    LangGraph takes them by `context` alone. Those that stand elsewhere would change nothing, and
-    nothing would say so. Inside another graph what stands there is that graph's.
+    Settings count only in LangGraph's `context`. Elsewhere they would silently have no effect, so
+    they are refused, except inside another graph, to which the other places belong.
 
     Raises:
-        InputError: They are none, or stand where no graph looks.
+        InputError: The context holds no settings, or settings are in another place.
     """
     context = runtime.context
     if is_nested(runtime):
@@ -169,30 +169,30 @@ def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, An
 
 
 def _replies(run: Run, state: SearchInput, context: object, error: ThoughtgraphError) -> bool:
-    """Returns whether a search that cannot begin ends with a result that says so.
+    """Returns whether a refused search ends with a result that says why, instead of an error.
 
-    Servers show of an exception what they please: aegra "execution failed", `langgraph dev` a
-    failed run. And whoever said in a conversation what its task cannot read, a person or an agent's
-    model, can say it otherwise.
+    Servers hide the text of an error: aegra shows "execution failed", `langgraph dev` a failed run.
+    In a conversation, a person or an agent's model can rephrase a problem that the task cannot
+    read.
     """
-    chosen = context.on_error if isinstance(context, Settings) else None
-    if (chosen or run.presets.get("on_error")) == "raise":
+    on_error = context.on_error if isinstance(context, Settings) else None
+    if (on_error or run.presets.get("on_error")) == "raise":
         return False
-    said = any(message.type == "human" for message in state.get("messages") or ())
-    served = run.policy is not None and not is_nested(get_runtime())
-    return served or (said and isinstance(error, ProblemError))
+    in_conversation = any(message.type == "human" for message in state.get("messages") or ())
+    on_server = run.policy is not None and not is_nested(get_runtime())
+    return on_server or (in_conversation and isinstance(error, ProblemError))
 
 
 def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str, Any]:
-    """Returns the state of a search that cannot begin."""
+    """Returns the state of a refused search."""
     name = secrets.token_hex(8)
-    # Not why: the line quotes what the client sent.
-    whose = labels(run, {"settings": {}, "run": name})
-    tell(logging.INFO, whose, "is refused")
-    # That of a conversation is in its messages; what stands here is of an earlier turn.
+    # The log leaves out the reason, which quotes what the client sent.
+    metadata = labels(run, {"settings": {}, "run": name})
+    tell(logging.INFO, metadata, "is refused")
+    # In a conversation the problem is in the messages, and `problem` is of an earlier turn.
     problem = "" if state.get("messages") else state.get("problem")
     return {
-        **_afresh(run, name, root()),
+        **_reset(run, name, root()),
         "problem": problem if isinstance(problem, str) and len(problem) <= LONGEST_TEXT else "",
         "settings": {},
         "prices": {},
@@ -203,30 +203,30 @@ def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str
 
 
 def problem_of(state: SearchInput, task: Task) -> str:
-    """Returns what is to be solved: the newest human message, or the input's `problem`.
+    """Returns the problem to solve: the newest human message, or the input's `problem`.
 
-    The message goes first. Once a run has replied to it, `problem` does; if there is none, the
-    message is solved again. A task with `follow_up` is also told the conversation before the
-    message: the system's message, and as many of the newest turns as there is room for.
+    The message takes precedence until a run has replied to it. Then `problem` does; without one,
+    the message is solved again. For a task with `follow_up`, the problem includes the conversation
+    before the message: the system message, and as many of the newest turns as fit.
 
     Args:
         state: The input.
         task: The task that reads the problem.
 
     Raises:
-        ProblemError: There is none, or it is no text.
+        ProblemError: There is no problem, or it is not text.
     """
     messages = state.get("messages") or []
     if not all(isinstance(message, BaseMessage) for message in messages):
         raise ProblemError("something in `messages` is not a chat message; start a new thread")
     human_at = [at for at, message in enumerate(messages) if isinstance(message, HumanMessage)]
     question = str(messages[human_at[-1]].text) if human_at else ""
-    since = messages[human_at[-1] + 1 :] if human_at else []
-    answered = any(REPLY in message.response_metadata for message in since)
+    later = messages[human_at[-1] + 1 :] if human_at else []
+    answered = any(REPLY in message.response_metadata for message in later)
     problem = state.get("problem") or ""
     if question and not (answered and problem):
         follow_up = extras(task).follow_up
-        # The template's own words take room too.
+        # The template itself takes up room, too.
         room = LONGEST_TEXT - len(question) - len(follow_up("", ""))
         turns = _turns(messages[: human_at[-1]], room)
         return follow_up(turns, question) if turns else question
@@ -234,7 +234,7 @@ def problem_of(state: SearchInput, task: Task) -> str:
         raise ProblemError(
             'no problem given; pass {"problem": …} or messages with one of a human among them'
         )
-    # A caller in Python, or a server's, may pass whatever there is.
+    # LangGraph does not check types: a caller may pass anything.
     if not isinstance(problem, str):
         raise ProblemError(
             f"a problem is one text, not {type(problem).__name__}; write lists and scenes as JSON"
@@ -243,21 +243,21 @@ def problem_of(state: SearchInput, task: Task) -> str:
 
 
 def _turns(messages: Sequence[BaseMessage], room: int) -> str:
-    """Returns what was said as a transcript: as much of it as there is room for."""
+    """Returns messages as a transcript, of which the oldest are cut to fit `room` characters."""
     if not messages:
         return ""
-    kept = trim_messages(
+    newest = trim_messages(
         messages,
         max_tokens=room - len(LEFT_OUT) - 1,
-        token_counter=_letters,
+        token_counter=_characters,
         strategy="last",
         include_system=True,
     )
-    if not kept:
+    if not newest:
         return ""
-    words = get_buffer_string(kept)
-    return words if len(kept) == len(messages) else f"{LEFT_OUT}\n{words}"
+    transcript = get_buffer_string(newest)
+    return transcript if len(newest) == len(messages) else f"{LEFT_OUT}\n{transcript}"
 
 
-def _letters(messages: Sequence[BaseMessage]) -> int:
+def _characters(messages: Sequence[BaseMessage]) -> int:
     return len(get_buffer_string(messages))

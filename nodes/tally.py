@@ -1,4 +1,4 @@
-"""What the answer was chosen by: votes, weights or scores, as the result tells them."""
+"""The votes, weights or scores by which an answer was chosen, as the result reports them."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -13,27 +13,27 @@ from thoughtgraph.task import Task, maybe_await
 from thoughtgraph.tree import ROOT, Thought, path_to
 
 Tally = Callable[[SearchState, str], list[Vote]]
-"""From the last state and the thought that the answer is from to how it was chosen, in order."""
+"""From the last state and the id of the thought that answers to the votes behind that choice."""
 
 
 def samples(state: SearchState) -> list[str]:
-    """Returns the samples of a problem in their order, without those that a person dropped."""
+    """Returns the ids of the samples in their order, without those that a person dropped."""
     tree = state["thoughts"]
     return [key for key in tree if key != ROOT and not tree[key].get("pruned_by")]
 
 
 async def with_ballots(step: Step, thoughts: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Returns the thoughts; one whose answer counts as another text has that text as `ballot`.
+    """Returns the thoughts, with a `ballot` where an answer votes as another text (`Same`).
 
-    A ballot of None has no vote, and the thought's note says why if the task can tell.
+    A ballot of None is no vote; the thought's note says why, if the task can tell.
     """
     state, task = step.state, step.task(Task)
     if not isinstance(task, Same):
         return [*map(dict, thoughts)]
     answers = [*dict.fromkeys(each.get("answer") for each in thoughts)]
     distinct = [answer for answer in answers if answer is not None]
-    read = (maybe_await(task.same(state["problem"], each, state["settings"])) for each in distinct)
-    forms = dict(zip(distinct, await asyncio.gather(*read), strict=True))
+    calls = (maybe_await(task.same(state["problem"], each, state["settings"])) for each in distinct)
+    forms = dict(zip(distinct, await asyncio.gather(*calls), strict=True))
     voteless = [answer for answer in distinct if forms[answer] is None]
     reasons = dict(
         zip(voteless, await asyncio.gather(*(_why(step, e) for e in voteless)), strict=True)
@@ -43,8 +43,8 @@ async def with_ballots(step: Step, thoughts: Sequence[Mapping[str, Any]]) -> lis
         answer = each.get("answer")
         if answer is not None and forms[answer] != answer:
             each["ballot"] = forms[answer]
-        if why := reasons.get(answer):
-            each["note"] = with_note(each, why)
+        if reason := reasons.get(answer):
+            each["note"] = with_note(each, reason)
         voting.append(each)
     return voting
 
@@ -54,14 +54,14 @@ async def _why(step: Step, answer: str) -> str:
     state, task = step.state, step.task(Task)
     if not isinstance(task, Plausible):
         return ""
-    said = await maybe_await(task.plausible(state["problem"], answer, state["settings"]))
-    return said.label.partition("\n")[0]
+    verdict = await maybe_await(task.plausible(state["problem"], answer, state["settings"]))
+    return verdict.label.partition("\n")[0]
 
 
 def ballots_of(thoughts: Mapping[str, Mapping[str, Any]]) -> dict[str, str | None]:
-    """Returns what each of some thoughts votes for, in order; None where it has no vote.
+    """Returns the ballot of each thought, in order; None if the thought has no vote.
 
-    It is the answer, or the form that the task gives it; an empty form counts if there is no other.
+    A ballot is the answer, or the form the task gave it. Empty forms count only if all are empty.
     """
     votes = {key: each.get("ballot", each.get("answer")) for key, each in thoughts.items()}
     if not any("ballot" in each for each in thoughts.values()) or not any(votes.values()):
@@ -70,12 +70,12 @@ def ballots_of(thoughts: Mapping[str, Mapping[str, Any]]) -> dict[str, str | Non
 
 
 def ballots(state: SearchState) -> dict[str, str | None]:
-    """Returns what each sample votes for; see `ballots_of`."""
+    """Returns the ballot of each sample; see `ballots_of`."""
     return ballots_of({key: state["thoughts"][key] for key in samples(state)})
 
 
 def samples_of(state: SearchState, chosen: str) -> list[Vote]:
-    """Tells of answers each of which one sample gave (self-consistency)."""
+    """Returns the vote among answers of samples, one vote each (self-consistency)."""
     voting = {key: state["thoughts"][key] for key in samples(state)}
     return answers_of("votes", voting, dict.fromkeys(voting, 1), chosen)
 
@@ -83,13 +83,13 @@ def samples_of(state: SearchState, chosen: str) -> list[Vote]:
 def answers_of(
     by: By, thoughts: Mapping[str, Thought], weights: Mapping[str, float | Fraction], chosen: str
 ) -> list[Vote]:
-    """Tells of a vote of answers, each named as it was first given.
+    """Returns the vote among answers, each as its first thought wrote it; empty without a winner.
 
     Args:
-        by: What is counted.
-        thoughts: Those that may vote, by id, in order.
-        weights: What the vote of each is worth.
-        chosen: The thought that the answer is from.
+        by: Kind of vote.
+        thoughts: The thoughts that may vote, by id, in order.
+        weights: Weight of the vote of each thought.
+        chosen: Id of the thought that gives the answer.
     """
     votes, names = ballots_of(thoughts), dict[str | None, str]()
     totals: dict[str, float | Fraction] = {}
@@ -104,15 +104,15 @@ def answers_of(
 
 
 def level_votes(state: SearchState, chosen: str, by: By) -> list[Vote]:
-    """Tells of a search that compared the thoughts of each depth.
+    """Returns the vote at each depth of the answer's path, for a search that compared levels.
 
     Args:
         state: The last state.
-        chosen: The thought that the answer is from.
-        by: What the thoughts were compared by.
+        chosen: Id of the thought that gives the answer.
+        by: Kind of vote that compared the thoughts.
     """
     steps = path_to(state["thoughts"], chosen)
-    return [each for step in steps if (each := _level(by, state, step)) is not None]
+    return [level for step in steps if (level := _level(by, state, step)) is not None]
 
 
 def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:
@@ -121,11 +121,11 @@ def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:
     if len(level) < 2 or "value" not in chosen or chosen["id"] == ROOT:
         return None
     worth = {thought["id"]: thought["value"] for thought in level}
-    lost = [thought.get("unread", 0) for thought in level]
-    unread = sum(lost) if by == "scores" else max(lost)
+    losses = [thought.get("unread", 0) for thought in level]
+    unread = sum(losses) if by == "scores" else max(losses)
     read = by != "scores" or not chosen.get("unread")
     counted = vote(by, worth, chosen["id"], unread=unread, step=depth, read=read)
-    if by == "scores" and all(lost):
+    if by == "scores" and all(losses):
         counted["of"] = 0.0
     return {**counted, "tied": [_name(state["thoughts"][key]) for key in counted["tied"]]}
 

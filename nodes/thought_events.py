@@ -1,20 +1,20 @@
-"""What happens to thoughts, an event each, for the stream mode `custom`.
+"""Events about thoughts for the stream mode `custom`.
 
-Events are read off what nodes write to the tree, so that no method has to send any. Each says which
-`node` it comes from:
+Events are derived from what nodes write to the tree, so that no method has to send any. Each names
+the `node` that it comes from:
 
-    {"event": "asked", "id": "1", "role": "generate", "expansion": 0}    a request about it is sent
-    {"event": "answered", …}                                             the same, answered
+    {"event": "asked", "id": "1", "role": "generate", "expansion": 0}    a request about it was sent
+    {"event": "answered", …}                                             the request was answered
     {"event": "made", "id": "3", "parent": "1", "depth": 2, "text": …}
     {"event": "called", "id": "3", "observation": …, "failed": false}    a tool answered
     {"event": "judged", "id": "3", "value": 7.0, "note": …}
     {"event": "pruned", "id": "3", "note": …}
     {"event": "rolled_back", "id": "3", "to": "1", "step": 2}
-    {"event": "backtracked", "to": "1"}                                  None: all is tried
+    {"event": "backtracked", "to": "1"}                                  None: nothing is left
     {"event": "propagated", "id": "3", "raised": [{"thought": "1", "before": 0.0, "after": 1.0}]}
     {"event": "checked", "id": "3", "right": false, "note": …}           its answer
     {"event": "chosen", "id": "3", "answer": …}                          the result's answer
-    {"event": "selected", "ids": ["3", "4"]}                             gone on from next
+    {"event": "selected", "ids": ["3", "4"]}                             kept, to be continued
     {"event": "ended", "answer": …, "stop_reason": …, "outcome": …}      the last one
 """
 
@@ -30,11 +30,11 @@ ENDED = ("answer", "stop_reason", "outcome")
 
 
 def tell_events(tree: Tree, update: Mapping[str, Any]) -> None:
-    """Tells whoever streams what the running node does to thoughts.
+    """Streams an event for every thought that the running node changes.
 
     Args:
-        tree: The tree before.
-        update: What the node writes.
+        tree: The tree before the update.
+        update: The state update of the node.
     """
     write, node = get_stream_writer(), get_config()["metadata"]["langgraph_node"]
     for event in events(tree, update, node):
@@ -42,16 +42,16 @@ def tell_events(tree: Tree, update: Mapping[str, Any]) -> None:
 
 
 def events(tree: Tree, update: Mapping[str, Any], node: str) -> Iterator[dict[str, Any]]:
-    """Yields what an update does to thoughts.
+    """Yields the events of a state update.
 
     Args:
-        tree: The tree before.
-        update: What a node writes.
-        node: Its name.
+        tree: The tree before the update.
+        update: The state update of a node.
+        node: Name of the node.
     """
-    written = update.get("thoughts", {})
-    if isinstance(written, Mapping):
-        for key, fields in written.items():
+    changes = update.get("thoughts", {})
+    if isinstance(changes, Mapping):
+        for key, fields in changes.items():
             if key != ROOT:
                 yield from _of_thought(key, tree.get(key), fields)
     if ids := _selected(node, tree, update):
@@ -61,15 +61,15 @@ def events(tree: Tree, update: Mapping[str, Any], node: str) -> Iterator[dict[st
 
 
 def _selected(node: str, tree: Tree, update: Mapping[str, Any]) -> list[str]:
-    """Returns the thoughts that a selection kept."""
+    """Returns the ids of the thoughts that a selection kept."""
     if "frontier" in update:
         return [key for key in update["frontier"] if key != ROOT]
-    written: Mapping[str, Thought] = update.get("thoughts", {}) if node == "select" else {}
-    # A search that visits thoughts one by one may leave their status as it is.
-    kept = {
-        key: new.get("status", "open" if "visit" in new else "") for key, new in written.items()
+    changes: Mapping[str, Thought] = update.get("thoughts", {}) if node == "select" else {}
+    # A search that visits thoughts one by one may write a visit without a status.
+    statuses = {
+        key: new.get("status", "open" if "visit" in new else "") for key, new in changes.items()
     }
-    return [key for key, status in kept.items() if status in ("open", "terminal")]
+    return [key for key, status in statuses.items() if status in ("open", "terminal")]
 
 
 def _of_thought(key: str, before: Thought | None, new: Thought) -> Iterator[dict[str, Any]]:
@@ -78,8 +78,8 @@ def _of_thought(key: str, before: Thought | None, new: Thought) -> Iterator[dict
         place = {"parent": new.get("parent"), "depth": new.get("depth")}
         yield {"event": "made", "id": key, **place, "text": new.get("text", "")}
     if new.get("observation") is not None and new["observation"] != old.get("observation"):
-        said = {"observation": new["observation"], "failed": bool(new.get("failed"))}
-        yield {"event": "called", "id": key, **said}
+        result = {"observation": new["observation"], "failed": bool(new.get("failed"))}
+        yield {"event": "called", "id": key, **result}
     if "value" in new and new["value"] != old.get("value"):
         yield {"event": "judged", "id": key, "value": new["value"], **_note(new)}
     if note == ACCEPTED or note.startswith(REJECTED):

@@ -1,6 +1,6 @@
-"""V(p, S): what is asked about new states, and what is known of them without asking.
+"""V(p, S): the requests that judge new states, and the values that need no request.
 
-A state is judged once, whoever reaches it: its verdict is kept under the key of its prompt.
+Equal states are judged once: a verdict is kept under the state key, which the prompt determines.
 """
 
 from collections.abc import Sequence
@@ -18,29 +18,29 @@ DUPLICATE = "the same partial solution was created before in this step"
 
 @dataclass
 class Judgements:
-    """What there is to say of the new states that have no value yet."""
+    """Values and requests for the new states that have no value yet."""
 
     known: Tree = field(default_factory=dict)
-    """The fields of those that need no request."""
+    """New fields of the states that need no request."""
     reused: int = 0
-    """How many of these have the verdict that an earlier request gave."""
+    """Number of these states with the verdict of an earlier request."""
     asks: dict[str, Ask[Verdict]] = field(default_factory=dict)
-    """What to ask about the others, a question for each distinct state, by state key."""
+    """Requests about the other states, one for each distinct state, by state key."""
     alike: dict[str, list[str]] = field(default_factory=dict)
-    """The thoughts that an answer is about, by state key; the first is asked about."""
+    """Ids of the thoughts that share an answer, by state key; the request is about the first."""
 
 
 async def judgements(step: Step, new_states: Sequence[str]) -> Judgements:
-    """Returns what is known of the new states without a value, and what to ask about them."""
+    """Returns the values of new states that need no request, and the requests about the others."""
     state, result, seen = step.state, Judgements(), set[str]()
     settings = TotBfsSettings.of(state["settings"])
     tree, task, verdicts = state["thoughts"], step.task(Values), verdicts_in(state["thoughts"])
     for thought in new_states:
         path = path_to(tree, thought)
-        line, new = "\n".join(texts(path)), "value" not in tree[thought]
-        if new and line in seen:
+        line, is_new = "\n".join(texts(path)), "value" not in tree[thought]
+        if is_new and line in seen:
             result.known[thought] = {"value": 0.0, "note": DUPLICATE}
-        elif new:
+        elif is_new:
             judging: Judged = await maybe_await(
                 task.value(state["problem"], path, state["settings"])
             )
@@ -48,7 +48,7 @@ async def judgements(step: Step, new_states: Sequence[str]) -> Judgements:
                 prompt: Prompt | None = judging.prompt
             else:
                 # The official code looks a prompt up before it applies a rule that needs no model,
-                # and keeps what the rule said as the prompt's verdict.
+                # and stores the rule's verdict as that of the prompt.
                 prompt = judging.instead if settings.repo_compat else None
             key = "" if prompt is None else state_key_of(prompt)
             if key in verdicts:

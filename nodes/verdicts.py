@@ -1,6 +1,6 @@
-"""Verdicts: what is read of judgements, and how a thought keeps it.
+"""Verdicts: the readings of judgements, and how a thought keeps them.
 
-A verdict is kept under the state key of its question, so that equal questions are asked once.
+A verdict is kept under the state key of its question, so that equal questions are sent once.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ class VoteCounts(NamedTuple):
     """The votes of a comparison."""
 
     votes: list[int]
-    """How many each choice has."""
+    """Number of votes for each choice."""
     malformed: int
 
 
 def counted_votes(question: Question[Sequence[int | None]], choices: int) -> Question[VoteCounts]:
-    """Returns a vote whose completions are counted by choice."""
+    """Returns the question of a vote, read as the number of votes for each choice."""
 
     def read(samples: Sequence[str]) -> VoteCounts:
         chosen = question.read(samples)
@@ -32,36 +32,36 @@ def counted_votes(question: Question[Sequence[int | None]], choices: int) -> Que
 
 
 def verdicts_in(tree: Tree) -> dict[str, Any]:
-    """Returns all verdicts that are kept in a tree, by state key."""
+    """Returns all verdicts in a tree, by state key."""
     return {k: v for thought in tree.values() for k, v in thought.get("verdicts", {}).items()}
 
 
 def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
-    """Returns the fields by which a thought keeps a verdict that can be used again."""
+    """Returns the fields of a thought for a verdict that equal states reuse."""
     return {"value": verdict["value"], "note": verdict["label"], "verdicts": {key: verdict}}
 
 
 async def estimate(step: Step, key: str, style: str) -> Judged:
-    """Returns what to ask about how promising a thought is, or the estimate."""
+    """Returns the question that estimates how promising a thought is, or the estimate itself."""
     problem, path, settings = step.at(key)
     return await maybe_await(step.task(Estimates).estimate(problem, path, style, settings))
 
 
 def value_fields(verdict: Verdict) -> Thought:
-    """Returns the fields by which a thought keeps a verdict for which nobody was asked."""
+    """Returns the fields of a thought for a verdict without a state key."""
     return {"value": verdict.value, "note": verdict.label}
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """Returns what is kept of a verdict under its state key."""
+    """Returns the part of a verdict that is stored under its state key."""
     return {"value": verdict.value, "label": verdict.label}
 
 
 def words_of(answer: Answer[Any]) -> Thought:
-    """Returns the fields by which a thought keeps what a judge said, and what that cost."""
+    """Returns the fields of a thought for the words of a judge and the usage of the request."""
     return {"value_raw": cut(join_samples(answer.texts)), "usage": answer.usage}
 
 
 def state_key_of(prompt: Prompt) -> str:
-    """Returns the state key of a question: equal prompts are about equal states."""
+    """Returns the state key of a prompt: equal prompts are about equal states."""
     return digest({"system": prompt.system, "examples": prompt.examples, "user": prompt.user})

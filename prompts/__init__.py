@@ -1,4 +1,4 @@
-"""The prompts: Markdown files, one folder a task or step, loaded by name."""
+"""The prompts: Markdown files, one folder per task or step, loaded by name."""
 
 import json
 import re
@@ -12,9 +12,9 @@ from typing import Any
 from thoughtgraph.errors import InputError
 
 OWN, NONE = "own", "none"
-"""Values of the setting `examples` other than a file."""
+"""The values of the setting `examples` that are no file."""
 LONGEST_EXAMPLES = 200_000
-"""Longest file of worked examples (ours)."""
+"""Maximum characters of a file of worked examples (ours)."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -31,7 +31,7 @@ def load(name: str) -> str:
 
 @cache
 def data(name: str) -> Any:
-    """Returns the content of a JSON file beside the prompts; do not modify it.
+    """Returns the content of a JSON file among the prompts; do not modify it.
 
     Args:
         name: Folder and file without ending, such as `plans/ptr_sum`.
@@ -44,17 +44,17 @@ def worked_examples(
     options: Mapping[str, Any],
     default: str = OWN,
 ) -> list[str]:
-    """Returns the worked examples that `examples` chooses: own ones, none, or a user's file.
+    """Returns the worked examples that the setting `examples` chooses: own, none or a file's.
 
     Args:
-        own: Returns the task's own ones, so many as the setting `shots` says, where there is it.
+        own: Returns the task's own examples, given the setting `shots` (0 without that setting).
         options: The effective settings.
-        default: What it means when it is empty.
+        default: The meaning of an empty `examples`.
 
     Raises:
         InputError: The file cannot be read.
     """
-    # Both are looked up in any case, so that a task's settings can be observed.
+    # Both are read in any case, so that an observer sees every setting that the task uses.
     chosen, count = options.get("examples") or default, options.get("shots") or 0
     if chosen == NONE:
         return []
@@ -66,10 +66,10 @@ def read_examples(name: str) -> str:
     """Returns a user's file of worked examples, read once per process.
 
     Args:
-        name: Its path.
+        name: Path of the file.
 
     Raises:
-        InputError: It cannot be read, or it is too long.
+        InputError: The file cannot be read, or it is too long.
     """
     try:
         text = Path(expanduser(name)).read_text(encoding="utf-8-sig").strip()
@@ -87,11 +87,11 @@ def read_examples(name: str) -> str:
 
 
 def blocks(folder: str, **lists: Iterable[str]) -> str:
-    """Renders a block for each non-empty list, by the folder's prompt of that name.
+    """Renders each non-empty list as a block, by the prompt of the same name.
 
     Args:
         folder: The folder of the prompts.
-        lists: The lines, by the names of the prompts.
+        lists: The lines of each block, by the name of its prompt.
     """
     texts = {name: "\n".join(lines) for name, lines in lists.items()}
     prompts = (fill(f"{folder}/{name}", lines=text) for name, text in texts.items() if text)
@@ -101,6 +101,6 @@ def blocks(folder: str, **lists: Iterable[str]) -> str:
 def fill(name: str, **values: str) -> str:
     """Fills in the `{placeholders}` of a prompt.
 
-    Values are inserted as they are: braces in them are not placeholders.
+    Values are inserted as they are: braces in values are no placeholders.
     """
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), load(name))

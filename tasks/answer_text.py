@@ -1,7 +1,7 @@
-r"""Where a completion states its answer, and answers in words.
+r"""Finds the answer that a completion states, and reads answers in words.
 
 A sentence ("the answer is"), a header (`Answer:`, `####`) or a box states it; the last one with a
-value counts. An explanation below its own header is none of it, nor a question that is made up.
+value counts. An explanation with its own header and a question that the model made up are cut off.
 """
 
 import re
@@ -15,10 +15,10 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = frozenset(string.punctuation)
 
 Where = Literal["sentence", "header", "box", "text"]
-"""What precedes the text to read; `text`: nothing, it is the whole completion."""
+"""The mark that precedes a text to read; `text`: none, as the text is a whole completion."""
 Reader = Callable[[str, Where], str | None]
-"""Reads an answer in canonical form. None: there is none here. Empty: one is stated that cannot be
-read, so that nothing else may be taken for it."""
+"""Reads an answer in canonical form. None: the text has no answer. Empty: the text states an answer
+that cannot be read, so no other value may be taken for the answer."""
 
 VALUE = re.compile(r"[^\W_]")
 """A letter or digit; a value has at least one."""
@@ -32,7 +32,7 @@ _SENTENCES = (
     r"|(?:答案|答え|正解|정답)\s*(?:应?[是为為]|は|은)|正确的是|正しいのは"
     r"|(?<!不)[选選][择擇]?(?=\s*[(\uff08]?[A-J\uff21-\uff2a])"
 )
-"""The last one is "choose" before a letter."""
+"""The last alternative is "choose" in Chinese before the letter of a choice."""
 LINE = r"^[ \t]*+[#*_>]{0,6}+[ \t]*+"
 """The start of a line, with the decoration that models add."""
 COLON = r"[ \t]*+[*_]{0,3}[:\uff1a]"
@@ -59,26 +59,26 @@ _QUESTION = re.compile(
     rf"(?:{COLON}|[*_]{{0,3}}$)[*_\s]*+|<\|\w)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Where the next question may begin; `other`: only if an answer follows it."""
-_AROUND = re.compile(
+"""Where a made-up question may begin; `other`: only between two stated answers."""
+_WRAPPED = re.compile(
     r"\$([^$]+)\$|\\\((.*)\\\)|\\\[(.*)\\\]|[\"\u201c\u201e]([^\"\u201c\u201d]+)[\"\u201c\u201d]"
     r"|[\u300c\xab]([^\u300d\xbb]+)[\u300d\xbb]|\\(?:boxed|fbox|text\w{0,4}|math\w{1,4})\{([^{}]*)\}"
     r"|['`\u2018]((?:[^'\u2018\u2019]|\b['\u2019]\b)+)['`\u2019]",
     re.DOTALL,
 )
-_SHORTENED = r"(?<!\b[JS]r)(?<!\b(?:Inc|Ltd|Gen|Mrs))(?<!\b(?:Corp|Bros|Prof))"
-_POINT = re.compile(rf"(?<!\.[^\W\d]){_SHORTENED}[.\u3002]$")
-_NEXT = re.compile(
-    rf"(?<!\b\w)(?<!\b\w\w){_SHORTENED}(?:\.\s+(?=[^\W\d_])|[!?]\s+(?=[A-Z]))|\u3002"
+_NOT_ABBREVIATED = r"(?<!\b[JS]r)(?<!\b(?:Inc|Ltd|Gen|Mrs))(?<!\b(?:Corp|Bros|Prof))"
+_FINAL_PERIOD = re.compile(rf"(?<!\.[^\W\d]){_NOT_ABBREVIATED}[.\u3002]$")
+_END = re.compile(
+    rf"(?<!\b\w)(?<!\b\w\w){_NOT_ABBREVIATED}(?:\.\s+(?=[^\W\d_])|[!?]\s+(?=[A-Z]))|\u3002"
 )
-"""End of a short answer; words of two letters may be abbreviations."""
-_BEFORE = re.compile(r"\A(?:[\s_`]|\*(?!\s))+")
+"""The end of a short answer; a word of one or two letters before it may be an abbreviation."""
+_LEADING = re.compile(r"\A(?:[\s_`]|\*(?!\s))+")
 
 
 def normalize_answer(text: str) -> str:
-    """Returns an answer as HotpotQA's scorer compares it.
+    """Returns an answer in the form that HotpotQA's scorer compares.
 
-    Case, punctuation, articles and double spaces are gone.
+    The form is lower case, without punctuation, articles or repeated spaces.
 
     >>> normalize_answer("The  Eiffel-Tower.")
     'eiffeltower'
@@ -88,7 +88,7 @@ def normalize_answer(text: str) -> str:
 
 
 def marks(sentences: str, headers: str = "(?!)") -> re.Pattern[str]:
-    """Compiles a pattern that finds the marks after which answers are stated."""
+    """Compiles the pattern of the marks that precede a stated answer."""
     spoken = rf"(?P<spoken>{_QUOTES}(?:the\s)?(?:{sentences}){_QUOTES})"
     return re.compile(
         rf"(?:{spoken}|(?:{sentences})|(?P<header>{headers}))[*_: \t\uff1a]*+", re.I | re.M
@@ -101,9 +101,9 @@ STATED = marks(_SENTENCES, _HEADERS)
 def read_stated(
     text: str, stated: re.Pattern[str], read: Reader, mention: re.Pattern[str] | None
 ) -> str | None:
-    """Returns the last answer that a text states; empty if it cannot be read.
+    """Returns the last answer that a text states; empty if it cannot be read, None without one.
 
-    A mark in quotation marks counts only where no other has a value; one before `mention`, nowhere.
+    A mark in quotation marks counts only if no other has a value; a mark before `mention`, never.
     """
     text = _BOXES.sub(lambda row: f"\\boxed{{{', '.join(re.findall(_ONE_BOX, row[0]))}}}", text)
     matches = list(stated.finditer(text))
@@ -121,13 +121,13 @@ def read_stated(
 
 
 def read_answer(text: str, read: Reader, mention: re.Pattern[str] | None) -> str | None:
-    """Returns the stated answer, else the value found in the whole completion."""
+    """Returns the stated answer, else a value from the whole completion; None without one."""
     value = read_stated(text, STATED, read, mention)
     return (read(without_aside(text), "text") if value is None else value) or None
 
 
 def own_part(text: str, problem: str) -> str:
-    """Cuts off the next question that a model made up below its answer or paragraph."""
+    """Cuts off a made-up question, other than `problem`, after an answer or a blank line."""
     starts = [each.start() for each in STATED.finditer(text)] or [len(text)]
     for match in _QUESTION.finditer(text):
         at = match.start()
@@ -146,7 +146,7 @@ def without_aside(text: str) -> str:
 
 
 def boxed(text: str) -> str | None:
-    r"""Returns the content of the last `\boxed`: balanced braces, or up to a space."""
+    r"""Returns the content of the last `\boxed`, in balanced braces or up to a space; else None."""
     boxes = list(_BOX.finditer(text))
     if not boxes or boxes[-1][1]:
         return boxes[-1][1] if boxes else None
@@ -159,7 +159,7 @@ def boxed(text: str) -> str | None:
 
 
 def first_or_last(matches: Sequence[re.Match[str]], where: Where) -> re.Match[str] | None:
-    """Returns the first match if it is stated or starts the text, else the last."""
+    """Returns the first match after a sentence, in a box or at the start; else the last."""
     if not matches:
         return None
     begins = not VALUE.search(matches[0].string, 0, matches[0].start())
@@ -172,12 +172,12 @@ def first_line(text: str) -> str:
 
 
 def short_answer(text: str, where: Where) -> str | None:
-    """Returns the first sentence of a stated answer, else the whole text."""
-    return _undecorated(text if where in ("box", "text") else _NEXT.split(first_line(text))[0])
+    """Returns the first sentence of a stated answer; all of a box or of a whole completion."""
+    return _undecorated(text if where in ("box", "text") else _END.split(first_line(text))[0])
 
 
 def whole_answer(text: str, where: Where) -> str | None:
-    """Returns an answer of any length: the line after "the answer is", or all below."""
+    """Returns an answer of any length: the rest of the line after "the answer is", or all text."""
     line = text.partition("\n")[0]
     alone = where == "sentence" and VALUE.search(line) and not line.rstrip(" *_").endswith(":")
     return _undecorated(line if alone else text)
@@ -186,7 +186,7 @@ def whole_answer(text: str, where: Where) -> str | None:
 def _undecorated(text: str) -> str | None:
     """Strips Markdown, dollar signs, quotation marks and the final period."""
     for _ in range(4):  # "**`x`**." and the like
-        text = _POINT.sub("", _BEFORE.sub("", text).rstrip(" *_`\n\t"))
-        if match := _AROUND.fullmatch(text):
+        text = _FINAL_PERIOD.sub("", _LEADING.sub("", text).rstrip(" *_`\n\t"))
+        if match := _WRAPPED.fullmatch(text):
             text = next(filter(None, match.groups()), "")
     return text or None

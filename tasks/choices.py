@@ -1,4 +1,4 @@
-"""Multiple choice: a question with its options as one text, a letter as answer."""
+"""Multiple choice: one text holds a question and its options; the answer is a letter."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from thoughtgraph.tasks.numbers import plain
 LETTERS = "ABCDEFGHIJ"
 
 _LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
-"""A letter or digit that continues a word; Han and Kana may touch a choice."""
+"""A letter or digit that would make a choice part of a word; Han, kana and Hangul do not."""
 _DECORATION = r"[\s*_:\"'`$(\u201c\u300c]|\\(?:text|boxed)\{|\bchoice\b|\boption\b"
 _REASON = r"[ \t]+(?:because|since)\b"
 # "A" and "I" before a word are words themselves, unless a reason follows.
@@ -26,7 +26,7 @@ _RIGHT = re.compile(
     r"|(?:选项)?是?正确)"
 )
 _HEADED = re.compile(r"[\s*_(]{0,8}(?:([B-J])[).:]|(?i:([A-J]))[).:*_\s]{0,8}(?:\n|$))")
-"""A letter at the start, alone or before its choice. "A)" may start a list."""
+"""A letter at the start, alone or before its choice; "A)" before text may start a list."""
 _OPTION = r"\W{0,8}(?:(?:either|both|option|choice|be|or|nor)\b\W{1,4}){0,3}"
 _SEVERAL = re.compile(
     rf"{_OPTION}[A-J]\W{{0,4}}(?:\bor\b|\band\b|[,/&]|、){_OPTION}(?!I [a-z])[A-J](?!{_LATIN})"
@@ -48,20 +48,20 @@ def stated(question: str, options: Sequence[str]) -> str:
 def letter(letters: str, text: str, where: Where) -> str | None:
     """Returns the letter that a text chooses; None without one, empty if it names several.
 
-    The first of these that is an option: the one at the beginning, the last one called right, and
-    those that stand alone, from the end.
+    The candidates are, in this order, the letter at the beginning, the last letter called right
+    and the letters that stand alone, last first. The first candidate that is an option counts.
 
     Args:
         letters: The letters of the options.
-        text: What is read.
-        where: What precedes it.
+        text: The text to read.
+        where: The mark that precedes the text.
     """
     text = _DENIED.sub("", plain(text))
     if where != "text" and _SEVERAL.match(text):
         return ""
     first = (_HEADED if where == "text" else _FIRST).match(text)
     leading = [each.upper() for each in first.groups() if each] if first else []
-    # Options that are listed again are not choices.
+    # A list that repeats the options chooses none of them.
     bare = _LISTED.sub("", text) if len(_LISTED.findall(text)) > 1 else text
     candidates = [*leading, *_RIGHT.findall(text)[-1:], *reversed(_CAPITAL.findall(bare))]
     return next((each for each in candidates if each in letters), None)

@@ -1,7 +1,7 @@
 """Creative writing: four given sentences end four paragraphs (Tree of Thoughts, section 4.2).
 
-The first thought is a plan, the second the passage. How coherent a passage is, a model scores
-afterwards: that is a metric (`thoughtgraph.bench.metrics`), no part of the search.
+The first thought is a plan, the second the passage. A model scores the coherence of passages
+afterwards: a metric (`thoughtgraph.bench.judging`), not part of the search.
 """
 
 import re
@@ -22,12 +22,12 @@ from thoughtgraph.tasks.sections import (
 from thoughtgraph.tree import Path, texts
 
 SENTENCES = (3, 4)
-"""Sentence ends in a problem; some public inputs lack one full stop."""
+"""Allowed numbers of sentence ends in a problem; some public inputs lack one full stop."""
 LONGEST_PROBLEM = 4000
-"""Characters of a problem (ours; the public inputs have at most 480)."""
+"""Maximum characters of a problem (ours; the public inputs have at most 480)."""
 
 _END = re.compile(r"[.!?][\"'\u201d\u2019)]*(?:\s|$)")
-_SAID = after(
+_LABELLED = after(
     "perfectly[ -]coherent|verdict|judge?ment|conclusion|answer",
     r"(yes\b|no\b(?!\s\w)|not (?:perfectly|quite|coherent))(?!\s?[/|])",
 )
@@ -40,7 +40,7 @@ _AFFIRMED = (
     r"|:|(?<![\w,]\n)^)\W{0,20}"
 )
 _COHERENT = re.compile(
-    rf"{_SAID}|({_NEGATION})?({_AFFIRMED})?\bperfectly[\s-]coherent\b"
+    rf"{_LABELLED}|({_NEGATION})?({_AFFIRMED})?\bperfectly[\s-]coherent\b"
     r"(?![^\w\n]{0,6}(?:[?:=]|(?:except|apart|until|only|if)\b))",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -69,7 +69,7 @@ class CreativeWriting:
         return problem
 
     def published(self, method: str) -> Mapping[str, Any]:
-        """Returns the paper's values; the temperature is the official scripts' (paper: 0.7)."""
+        """Returns the paper's values, but the official scripts' temperature (paper: 0.7)."""
         return {**PUBLISHED.get(method, {}), "temperature": 1.0}
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
@@ -77,7 +77,7 @@ class CreativeWriting:
         return Question(Prompt(fill(f"creative_writing/{style}", input=problem)), each(_passage))
 
     def output(self, problem: str, path: Path) -> str | None:
-        """Returns the passage that a path has written; None for a plan alone."""
+        """Returns the passage of a path; None for a plan alone."""
         return split(partial_output(path), "Passage")[1] or None
 
     def sample(
@@ -91,7 +91,7 @@ class CreativeWriting:
     def vote(
         self, problem: str, paths: Sequence[Path], options: Options
     ) -> Question[Sequence[int | None]]:
-        """Asks for a vote among plans or passages; voters are shown the task."""
+        """Asks for a vote among plans or passages; the prompt includes the task."""
         return vote_question(fill("creative_writing/io", input=problem), paths)
 
     def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
@@ -113,10 +113,10 @@ def _passage(text: str) -> str | None:
 
 
 def _coherent(samples: Sequence[str]) -> Verdict:
-    """Reads the last sentence that says "perfectly coherent", or a yes or no after a label.
+    """Reads the last "perfectly coherent", or the last yes or no after a label, as the verdict.
 
-    A negation before it in its sentence counts; else "is", a colon or the beginning of the line
-    must stand directly before it. A question is no verdict.
+    A negation earlier in the sentence makes the verdict negative. Otherwise "is", a colon or the
+    beginning of the line must stand directly before the words. A question is no verdict.
     """
     matches = list(_COHERENT.finditer(plain(samples[0])))
     if not matches or matches[-1].lastindex is None:

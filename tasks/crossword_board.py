@@ -18,7 +18,7 @@ class CrosswordBoard:
     cells: str = BLANK * SIZE * SIZE
     """The letters row by row, upper case, `_` for a blank."""
     fillings: tuple[Filling, ...] = tuple[Filling, ...]("unfilled" for _ in LABELS)
-    """Per clue: no word placed, a word placed, or a letter of it altered since."""
+    """State of each clue: no word placed, a word placed, or a letter altered by another word."""
 
     def words(self) -> tuple[str, ...]:
         """Returns the letters at each clue, blanks included."""
@@ -29,8 +29,8 @@ class CrosswordBoard:
     def place(self, label: str, word: str) -> "CrosswordBoard":
         """Returns the board with a word of five letters written at a clue.
 
-        A clue whose letters are altered becomes `changed`, the clue itself `filled` (official
-        code); filling a blank alters nothing.
+        The clue becomes `filled`, every other clue with an altered letter `changed` (official
+        code). Filling a blank alters nothing.
         """
         at = LABELS.index(label)
         cells = list(self.cells)
@@ -46,12 +46,12 @@ class CrosswordBoard:
         return CrosswordBoard(placed.cells, tuple(fillings))
 
     def placed(self) -> set[str]:
-        """Returns the words that were placed and still stand, such as `h1. adapt`."""
+        """Returns the placed words that are unaltered, such as `h1. adapt`."""
         trios = zip(LABELS, self.words(), self.fillings, strict=True)
         return {f"{label}. {word.lower()}" for label, word, filling in trios if filling == "filled"}
 
     def altered(self, after: "CrosswordBoard") -> list[str]:
-        """Returns the clues with a letter that differs on another board."""
+        """Returns the labels of clues with a letter that a later board alters."""
         pairs = zip(LABELS, self.words(), after.words(), strict=True)
         return [label for label, old, new in pairs if _altered(old, new)]
 

@@ -1,8 +1,8 @@
 """Mini crosswords: ten clues, a board of 5 x 5 letters (Tree of Thoughts, section 4.3).
 
-A thought places one word, `h1. agend`. Next words are proposed together with a confidence; equal
-words of several completions add up. A board is judged clue by clue: could a word of that meaning
-fit the letters so far? Its value is minus the number of clues for which that is impossible.
+A thought places one word, such as `h1. agend`. A model proposes several next words, each with a
+confidence; the confidences of equal words add up. A board is judged clue by clue: could a word of
+that meaning fit the letters so far? Its value is minus the number of clues without such a word.
 """
 
 import json
@@ -68,9 +68,9 @@ class Crosswords:
     def read(self, text: str) -> str:
         """Returns the clues as ten lines, `h1. clue` to `v5. clue`.
 
-        They are given as such lines, as ten plain lines, or as a JSON list of ten texts.
+        The text may have ten such lines, ten lines without labels, or a JSON list of ten clues.
         """
-        clues = _listed(text) if text.lstrip().startswith("[") else _lined(text)
+        clues = _json_clues(text) if text.lstrip().startswith("[") else _line_clues(text)
         if clues is None or len(clues) != len(LABELS) or not all(clues):
             raise ProblemError(
                 f"{' '.join(text.split())[:60]!r} is not a mini crossword; write ten clues, one a "
@@ -87,7 +87,7 @@ class Crosswords:
         return Question(Prompt(fill(f"crosswords/{style}", input=problem)), each(_rows))
 
     def output(self, problem: str, path: Path) -> str | None:
-        """Returns the board of the placed words, with blanks."""
+        """Returns the five rows of a path's board, with blanks; None at the root."""
         return board_of(path).answer() if path else None
 
     def propose(
@@ -95,16 +95,16 @@ class Crosswords:
     ) -> Question[Sequence[Mapping[str, Any]]]:
         """Asks for the next words on the board.
 
-        They are read each once, with the sum of their confidences as score. Words that stand on the
-        board are no proposals (ours; the official code places them again).
+        Equal words become one proposal, whose score is the sum of their confidences. Words that
+        stand on the board are no proposals (ours; the official code places them again).
         """
-        board, exactly = board_of(path), options.get("repo_compat", False)
+        board, official = board_of(path), options.get("repo_compat", False)
         prompt = Prompt(fill("crosswords/propose", board=board.render(clues_of(problem))))
-        standing = set() if exactly else board.placed()
-        return Question(prompt, lambda samples: _proposed(samples, standing, exactly=exactly))
+        placed = set() if official else board.placed()
+        return Question(prompt, lambda samples: _proposals(samples, placed, official=official))
 
     def violation(self, problem: str, path: Path) -> str:
-        """Returns the clues whose letters the last word of a path changes."""
+        """Names the clues with a letter that the last word of a path alters; empty for none."""
         altered = board_of(path[:-1]).altered(board_of(path))
         return f"alters a letter of {', '.join(altered)}" if altered else ""
 
@@ -129,42 +129,42 @@ def clues_of(problem: str) -> dict[str, str]:
 
 def board_of(path: Path) -> CrosswordBoard:
     """Returns the board after the words of a path."""
-    return _placed(tuple(texts(path)))
+    return _board_after(tuple(texts(path)))
 
 
 @lru_cache(maxsize=10_000)
-def _placed(words: tuple[str, ...]) -> CrosswordBoard:
-    """Returns the board after some words; cached, as paths share prefixes."""
+def _board_after(words: tuple[str, ...]) -> CrosswordBoard:
+    """Returns the board after placing words in order; cached because paths share prefixes."""
     if not words:
         return CrosswordBoard()
     label, _, word = words[-1].partition(". ")
-    return _placed(words[:-1]).place(label, word)
+    return _board_after(words[:-1]).place(label, word)
 
 
-def _proposed(
-    samples: Sequence[str], standing: Collection[str], *, exactly: bool
+def _proposals(
+    samples: Sequence[str], placed: Collection[str], *, official: bool
 ) -> list[dict[str, Any]]:
-    scores: dict[str, dict[str, Any]] = {}
+    drafts: dict[str, dict[str, Any]] = {}
     for line in (line for text in samples for line in text.split("\n")):
-        if not (match := _LINE.match(line) if exactly else _LENIENT.match(plain(line))):
+        if not (match := _LINE.match(line) if official else _LENIENT.match(plain(line))):
             continue
         label, word, confidence = (part.lower().replace(" ", "") for part in match.groups())
-        if (text := f"{label}. {word}") in standing:
+        if (text := f"{label}. {word}") in placed:
             continue
-        draft = scores.setdefault(text, {"text": text, "score": 0.0, "raw": line[:400]})
+        draft = drafts.setdefault(text, {"text": text, "score": 0.0, "raw": line[:400]})
         draft["score"] += CONFIDENCE[confidence]
-    return list(scores.values())
+    return list(drafts.values())
 
 
 def _verdict(samples: Sequence[str]) -> Verdict:
-    """Returns the most frequent verdict, the first among ties."""
+    """Returns the most frequent verdict; the first one in a tie."""
     words = verdicts(samples, VERDICTS)
     valid = [word for word in words if word != "?"]
     label = max(valid, key=valid.count, default="")
     return Verdict(VERDICTS.get(label, 0.0), label, words.count("?"))
 
 
-def _listed(text: str) -> list[str] | None:
+def _json_clues(text: str) -> list[str] | None:
     try:
         clues = json.loads(text)
     except (ValueError, RecursionError):
@@ -174,7 +174,7 @@ def _listed(text: str) -> list[str] | None:
     return [" ".join(clue.split()) for clue in clues]
 
 
-def _lined(text: str) -> list[str] | None:
+def _line_clues(text: str) -> list[str] | None:
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
     labelled = {match[1].lower(): match[2] for line in lines if (match := _CLUE.fullmatch(line))}
     if labelled:
@@ -183,18 +183,19 @@ def _lined(text: str) -> list[str] | None:
 
 
 def _rows(text: str) -> str | None:
-    """Returns the five rows after `Output:` with the most letters, blank if missing.
+    """Returns the five rows after the last `Output:`; missing rows are blank. None without letters.
 
-    Of several boards it is one on successive lines, then the last; it ends where `Down` begins.
+    Of several boards, the one with the most letters counts, then the one on the fewest lines, then
+    the last. A line that begins with `Down` ends the text to read.
     """
     lines = _DOWN.split(_OUTPUT.split(plain(text))[-1])[0].split("\n")
-    read = ("" if _NO_ROW.match(line) else _row(line) for line in lines)
-    rows = [(at, row) for at, row in enumerate(read) if row]
+    line_rows = ("" if _NO_ROW.match(line) else _row(line) for line in lines)
+    rows = [(at, row) for at, row in enumerate(line_rows) if row]
     rows += [(len(lines), BLANK * SIZE)] * (SIZE - len(rows))
 
     def fit(first: int) -> tuple[int, int, int]:
         places, words = zip(*rows[first : first + SIZE], strict=True)
-        # Most letters, then fewest lines, then the last board; within successive lines the first.
+        # Most letters, then fewest lines, then the last board; within successive rows, the first.
         return -"".join(words).count(BLANK), places[0] - places[-1], places[0] - first
 
     best = max(range(len(rows) - SIZE + 1), key=fit)
@@ -203,9 +204,9 @@ def _rows(text: str) -> str | None:
 
 
 def _row(line: str) -> str:
-    """Returns a row of five, in which empty cells and other signs are blanks; empty without cells.
+    """Returns the five cells of a line, blanks for other signs; "" without cells and label.
 
-    A line that is neither five cells nor a word, perhaps too long or short, is a row of blanks.
+    Blanks fill a short row; cells beyond the fifth are dropped. An unreadable row is all blanks.
     """
     parts = re.split(r"[\s|,]+", _LABEL.sub("", _EMPTY.sub("|_", line)).strip(" \t\r|,"))
     cells = _CELLS.findall(line)

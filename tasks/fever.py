@@ -27,9 +27,9 @@ _LABELS: Mapping[str | None, str] = dict(zip(("supports", None, "little"), VERDI
 
 
 def label(text: str, where: Where) -> str | None:
-    """Returns the label that is stated or comes first, else the last one.
+    """Returns the label that `first_or_last` selects; empty if the text denies every label.
 
-    Neither support nor refutation is `NOT ENOUGH INFO`; one denied or in a list is no label.
+    Neither support nor refutation is `NOT ENOUGH INFO`. A label in a list counts as denied.
     """
     matches = list(_VERDICT.finditer(text))
     match = first_or_last([each for each in matches if not each["denied"]], where)

@@ -15,10 +15,10 @@ _WORDS = {"yes": "true", "no": "false"}
 
 
 def formula(text: str, where: Where) -> str | None:
-    r"""Returns the stated answer: boxed, between dollar signs, else the sentence.
+    r"""Returns the stated answer: the box, the formula in math mode, else the sentence.
 
-    Several formulas in a row are one answer. Below a header a line must be a formula or a number
-    alone, and without any mark nothing is an answer.
+    Several formulas in a row are one answer. After a header, the line must hold only formulas or a
+    number. A completion without a mark has no answer.
     """
     if where == "text":
         return None
@@ -34,7 +34,7 @@ def formula(text: str, where: Where) -> str | None:
 
 
 def _formulas(line: str) -> str:
-    """Returns the first formulas joined by commas, "and" or "or"; "" for none."""
+    """Returns the first formulas that commas, "and" or "or" separate, as one list; "" for none."""
     formulas: list[str] = []
     end = 0
     for match in _INLINE.finditer(line):

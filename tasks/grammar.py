@@ -4,14 +4,14 @@ from collections.abc import Iterable
 
 
 def grammar(root: str, **rules: str) -> str:
-    """Returns a grammar.
+    """Returns a grammar in GBNF.
 
     Args:
-        root: What a completion is.
-        rules: What the rules are that it names; a `_` of a name is written `-`.
+        root: The body of the rule for a whole completion.
+        rules: The bodies of the other rules by name; the grammar has `-` for `_` in a name.
     """
-    named = {"root": root, **rules}
-    return "\n".join(f"{name.replace('_', '-')} ::= {body}" for name, body in named.items())
+    bodies = {"root": root, **rules}
+    return "\n".join(f"{name.replace('_', '-')} ::= {body}" for name, body in bodies.items())
 
 
 def literal(text: str) -> str:
@@ -25,5 +25,5 @@ def literal(text: str) -> str:
 
 
 def one_of(texts: Iterable[str]) -> str:
-    """Returns a choice among texts for use in a rule."""
+    """Returns the alternatives of a rule, one for each text."""
     return f"({' | '.join(map(literal, texts))})"

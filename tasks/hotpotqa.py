@@ -1,8 +1,8 @@
 """HotpotQA: questions whose answer takes two pages of Wikipedia (Yang et al. 2018).
 
 In the "fullwiki" setting a problem is a question. In the "distractor" setting it is a JSON object
-with `question` and `context`, and the paragraphs of the context are the pages of the run, unless
-its setting `corpus` names others. Asked outright, no method sees the paragraphs.
+with `question` and `context`, and the paragraphs of the context are the pages of the run unless
+the setting `corpus` names others. Prompts of methods without tools omit the paragraphs.
 """
 
 import json
@@ -16,7 +16,7 @@ from thoughtgraph.tasks.zero_shot import follow_up
 from thoughtgraph.tools.wiki.corpus_files import page, paragraphs
 from thoughtgraph.tools.wiki.pages import Backend
 
-_GOOD = '{"question": "Who wrote …?", "context": [["Title", ["A sentence.", "Another."]]]}'
+_EXAMPLE = '{"question": "Who wrote …?", "context": [["Title", ["A sentence.", "Another."]]]}'
 
 
 class HotpotQA(Knowledge):
@@ -34,19 +34,19 @@ class HotpotQA(Knowledge):
             record = json.loads(text)
             context = record.get("context")
             question = super().read(record["question"])
-            own = None if context is None else _paragraphs(context)
+            pages = None if context is None else _paragraphs(context)
         except ProblemError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ProblemError(
-                f"{' '.join(text.split())[:60]!r} is no HotpotQA question; write one, or {_GOOD}"
+                f"{' '.join(text.split())[:60]!r} is no HotpotQA question; write one, or {_EXAMPLE}"
             ) from error
-        if not own:
+        if not pages:
             return question
-        return json.dumps({"question": question, "context": own}, ensure_ascii=False)
+        return json.dumps({"question": question, "context": pages}, ensure_ascii=False)
 
     def follow_up(self, turns: str, question: str) -> str:
-        """Puts a question below the conversation, unless it brings its own pages."""
+        """Returns a question below the conversation so far, or alone if it has its own pages."""
         return question if question.lstrip().startswith("{") else follow_up(turns, question)
 
     def question_of(self, problem: str) -> str:
@@ -55,20 +55,20 @@ class HotpotQA(Knowledge):
         return str(question)
 
     def pages(self, problem: str) -> Backend | None:
-        """Returns the paragraphs that come with a problem."""
+        """Opens the paragraphs of a problem as pages; None without paragraphs."""
         if not problem.startswith("{"):
             return None
         context = json.loads(problem)["context"]
         # Imported late: listing tasks should not load tantivy.
         corpus: Any = import_module("thoughtgraph.tools.wiki.corpus")
-        own: Backend = corpus.Corpus.of([page(title, sentences) for title, sentences in context])
-        return own
+        wiki: Backend = corpus.Corpus.of([page(title, sentences) for title, sentences in context])
+        return wiki
 
 
 def _paragraphs(context: Any) -> list[list[Any]]:
     """Reads a question's paragraphs; the first wins among equal titles."""
-    read: dict[str, list[str]] = {}
+    by_title: dict[str, list[str]] = {}
     for title, sentences in paragraphs(context):
-        page(title, sentences)  # refuses what is no page
-        read.setdefault(title, [str(sentence) for sentence in sentences])
-    return [[title, sentences] for title, sentences in read.items()]
+        page(title, sentences)  # raises if it is no page
+        by_title.setdefault(title, [str(sentence) for sentence in sentences])
+    return [[title, sentences] for title, sentences in by_title.items()]

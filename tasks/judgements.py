@@ -1,6 +1,6 @@
 """Reads verdicts, scores and entities out of completions (iToT and FGDIP).
 
-What cannot be read falls back as the paper says, and is counted.
+Unreadable output gets a default and counts as malformed.
 """
 
 import json
@@ -57,7 +57,7 @@ _LABEL = re.compile(r"^[\s*_]*(?:Thought|Reason|Reflection|Entities)[\s*_]*:[\s*
 def plain(text: str) -> str:
     """Replaces typographic signs by ASCII, keeping the length.
 
-    Marks of Markdown and LaTeX are blanks in it; a single `*` and `_` stay, being signs themselves.
+    Markdown and LaTeX markup becomes blanks; single `*` and `_` stay, as they can be operators.
     """
     return _MARKS.sub(lambda match: " " * len(match[0]), text.translate(_SIGNS))
 
@@ -71,8 +71,8 @@ def last(pattern: re.Pattern[str], text: str) -> str:
 def verdict(text: str) -> str:
     """Returns the final verdict in lower case; empty if there is none.
 
-    It stands alone on the last line, else after a label, else alone on lines that all say the same.
-    A verdict in a sentence is none.
+    It stands alone on the last line, else after the last label, else alone on lines that all agree.
+    A word within a sentence is no verdict.
     """
     body = plain(text).strip()
     ends = _ALONE.findall(body.rpartition("\n")[2]) or _LABELLED.findall(body)
@@ -113,18 +113,18 @@ def lesson(text: str) -> str:
 
 
 def entities(text: str) -> list[str]:
-    """Returns distinct entities in order.
+    """Returns the distinct entities of a text in order.
 
-    They are read from the last list in brackets, else from all quoted texts, else between commas.
+    It reads the last list in brackets, else all quoted texts, else the texts between commas.
     """
-    listed = _LIST.findall(text)
-    named = _listed(listed[-1]) if listed else None
-    if named is None:
-        named = _QUOTED.findall(text) or lesson(text).split(",")
-    return _distinct(named)
+    lists = _LIST.findall(text)
+    names = _names_in(lists[-1]) if lists else None
+    if names is None:
+        names = _QUOTED.findall(text) or lesson(text).split(",")
+    return _distinct(names)
 
 
-def _listed(text: str) -> list[str] | None:
+def _names_in(text: str) -> list[str] | None:
     try:
         items = json.loads(text)
     except ValueError:
@@ -133,8 +133,8 @@ def _listed(text: str) -> list[str] | None:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    plain = (one_line(name).strip(" .\"'`*") for name in names)
-    first: dict[str, str] = {}
-    for name in filter(None, plain):
-        first.setdefault(name.casefold(), name[:LONGEST_ENTITY])
-    return list(first.values())
+    stripped = (one_line(name).strip(" .\"'`*") for name in names)
+    distinct: dict[str, str] = {}
+    for name in filter(None, stripped):
+        distinct.setdefault(name.casefold(), name[:LONGEST_ENTITY])
+    return list(distinct.values())

@@ -1,9 +1,9 @@
-"""Question answering over wiki pages: shared by HotpotQA, FEVER and StrategyQA.
+"""Question answering over wiki pages, the base of HotpotQA, FEVER and StrategyQA.
 
-Asked outright they are like other zero-shot questions, or with worked examples before them (the
-papers' base rows). Methods that act are shown a trajectory (`tasks/trajectory.py`) and call Search,
-Lookup and Finish. The prompts are ours, after the papers': ReAct and Reflexion, Informed Tree of
-Thought (appendix B), FGDIP (appendix E).
+Methods without tools use zero-shot prompts, or prompts with worked examples (the papers' base
+rows). Methods with tools continue a trajectory (`tasks/trajectory.py`) and call Search, Lookup and
+Finish. The prompts are ours, modelled on the papers': ReAct and Reflexion, Informed Tree of Thought
+(appendix B), FGDIP (appendix E).
 """
 
 from collections.abc import Sequence
@@ -43,46 +43,46 @@ SCORED = scored(judgements.score)
 class Knowledge(ZeroShot):
     """A task whose problems are answered with Search, Lookup and Finish.
 
-    Its worked examples are in the prompts' folder of its id.
+    The prompt folder named after its `id` holds its worked examples.
     """
 
     finish: str
-    """What goes between the brackets of Finish."""
+    """Form of an answer, the argument of Finish, as prompts describe it."""
     prefix: str = "Question"
-    """Label before the problem."""
+    """Label before the problem in prompts."""
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the plain prompt, after worked examples if the settings ask for some.
+        """Returns the plain prompt, with worked examples if the settings ask for them.
 
-        One line before them says what an answer is (ours: the papers' prompts show examples alone).
+        One line first describes the form of an answer (ours: the papers' prompts lack it).
         """
-        # By default, questions about pages have no worked examples.
+        # Questions about pages have no worked examples unless the settings ask for some.
         default = OWN if options.get("shots") else NONE
-        if not (before := worked_examples(partial(self._own, style), options, default=default)):
+        if not (examples := worked_examples(partial(self._shots, style), options, default=default)):
             return super().ask_prompt(problem, style, options)
-        first = "Answer:" if style == "io" else "Thought:"
+        cue = "Answer:" if style == "io" else "Thought:"
         form = fill(f"few_shot/{style}", label=self.prefix.lower(), finish=self.finish)
-        parts = [form, *before, f"{self._question(problem)}\n{first}"]
+        parts = [form, *examples, f"{self._question(problem)}\n{cue}"]
         return Prompt(BREAK.join(parts), stop=(f"\n{self.prefix}:",))
 
     def demonstrations(self, count: int) -> Sequence[str]:
         """Returns at most `count` of the task's own worked examples."""
-        return self._own("cot", count)[:count]
+        return self._shots("cot", count)[:count]
 
     # Acts
 
     def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Toolbox:
-        """Opens Search, Lookup and Finish over the pages that the settings or the problem name."""
-        worked_examples(lambda _: (), options)  # fails early on an unreadable file
-        named: str = options["corpus"]
-        own = None if named else self.pages(problem)
-        usual = options.get("corpus_else", "wikipedia")
-        if own is None and not (named or usual):
+        """Opens Search, Lookup and Finish over pages of the setting, the problem or the default."""
+        worked_examples(lambda _: (), options)  # raises early if the file is unreadable
+        corpus: str = options["corpus"]
+        pages = None if corpus else self.pages(problem)
+        default = options.get("corpus_else", "wikipedia")
+        if pages is None and not (corpus or default):
             raise InputError("there are no pages to search here; choose a task without tools")
-        # Imported late: its tools import LangGraph, which takes seconds.
+        # Imported late: the module imports LangGraph, which takes seconds.
         sources: Any = import_module("thoughtgraph.tools.wiki.sources")
         opened: Toolbox = sources.toolbox(
-            (named or usual) if own is None else own,
+            (corpus or default) if pages is None else pages,
             name=options.get("corpus_name", ""),
             style=options["observations"],
             costs=read_costs(options["tool_costs"]),
@@ -94,13 +94,13 @@ class Knowledge(ZeroShot):
         return opened
 
     def pages(self, problem: str) -> Backend | None:
-        """Returns the pages that come with a problem; None if there are none."""
+        """Returns the pages that a problem contains; None if it contains none."""
         return None
 
     def move(
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Question[Sequence[Move]]:
-        """Asks the model to continue the trajectory at the next thought."""
+        """Asks for the next step of the trajectory; the prompt has the layout of the settings."""
         turns = options.get("layout") == "turns"
         prompt = (self._as_turns if turns else self._as_text)(problem, path, style, options, hints)
         if options.get("grammar"):
@@ -113,29 +113,29 @@ class Knowledge(ZeroShot):
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Prompt:
         """Returns the published layout: one text that the model continues."""
-        shown = BREAK.join(self._shown(style, options))
-        text = self._instruction(style, hints, shown)
-        cue = _begun(path, hints) or f"Thought {len(path) + 1}:"
+        examples = BREAK.join(self._examples(style, options))
+        text = self._instruction(style, hints, examples)
+        cue = _unfinished_step(path, hints) or f"Thought {len(path) + 1}:"
         return Prompt("\n".join([text, "", self._so_far(problem, path), cue]), stop=_stop(hints))
 
     def _as_turns(
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Prompt:
         """Returns a conversation in which observations are the user's messages."""
-        text = BREAK.join(self._shown(style, options))
-        shown = written_turns(text)
+        text = BREAK.join(self._examples(style, options))
+        example_turns = written_turns(text)
         turns, message = turns_of(self._question(problem), path)
         return Prompt(
-            f"{message}\n{_begun(path, hints)}".strip(),
-            # A user's file without steps is shown unchanged.
-            system=self._instruction(style, hints, "" if shown else text).strip(),
+            f"{message}\n{_unfinished_step(path, hints)}".strip(),
+            # A user's file without steps has no turns: the instruction includes it unchanged.
+            system=self._instruction(style, hints, "" if example_turns else text).strip(),
             stop=_stop(hints),
-            examples=(*shown, *turns),
+            examples=(*example_turns, *turns),
         )
 
-    def _shown(self, style: str, options: Options) -> Sequence[str]:
-        most = ITOT_EXAMPLES if style == "itot" else 0
-        return worked_examples(lambda _: self._own("react", most), options)
+    def _examples(self, style: str, options: Options) -> Sequence[str]:
+        count = ITOT_EXAMPLES if style == "itot" else 0
+        return worked_examples(lambda _: self._shots("react", count), options)
 
     def _instruction(self, style: str, hints: Hints, examples: str) -> str:
         return fill(
@@ -149,7 +149,7 @@ class Knowledge(ZeroShot):
     # Estimates, Reflects, Extracts, Verifies, Concludes
 
     def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
-        """Asks for sure, maybe or impossible (FGDIP), else for reasons and a score."""
+        """Asks for a label, sure, maybe or impossible (FGDIP), else for reasons and a score."""
         fgdip = style == "fgdip"
         role, read = "label" if fgdip else "estimate", judgements.label if fgdip else SCORED
         return Question(_judge(role, trajectory=self._so_far(problem, path)), read)
@@ -161,38 +161,32 @@ class Knowledge(ZeroShot):
         return Question(prompt, lambda samples: judgements.lesson(samples[0]))
 
     def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
-        """Asks for the entities to search first.
-
-        Without any, the problem's own words are.
-        """
+        """Asks for the entities to search first; without any, the question itself is searched."""
 
         def read(samples: Sequence[str]) -> Sequence[Move]:
             entities = judgements.entities(samples[0])
-            # An entity equal to the problem stands for its question.
-            sought = [self.question_of(problem) if name == problem else name for name in entities]
-            if not sought:
+            # The question replaces an entity that equals the whole problem.
+            queries = [self.question_of(problem) if name == problem else name for name in entities]
+            if not queries:
                 return [_search(self.question_of(problem), malformed=True)]
-            return [_search(words) for words in sought]
+            return [_search(words) for words in queries]
 
         return Question(_judge("extract", question=self._question(problem)), read)
 
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
-        """Asks whether an answer is on topic and plausible."""
+        """Asks whether an answer is on topic and equals the one that the model itself finds."""
         question = self._question(problem)
         prompt = _judge("verify", question=question, answer=answer, finish=self.finish)
         return Question(prompt, judgements.judgement)
 
     def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
-        """Asks for an answer from the trajectory so far.
-
-        It is read as one that was asked for outright.
-        """
+        """Asks for an answer from the trajectory, read like an answer to the plain prompt."""
         so_far = self._so_far(problem, path)
         prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._answer_form))
         return Question(prompt, lambda samples: self.answer(problem, samples[0]))
 
     def same(self, problem: str, answer: str, options: Options) -> str:
-        """Returns an answer as HotpotQA's scorer compares it."""
+        """Returns an answer in the form that HotpotQA's scorer compares."""
         return normalize_answer(answer) or answer
 
     def _question(self, problem: str) -> str:
@@ -202,38 +196,38 @@ class Knowledge(ZeroShot):
         steps = trajectory(path)
         return f"{self._question(problem)}\n{steps}" if steps else self._question(problem)
 
-    def _own(self, style: str, count: int) -> Sequence[str]:
-        """Returns the first worked examples of a style; 0 means all."""
+    def _shots(self, style: str, count: int) -> Sequence[str]:
+        """Returns the task's first `count` worked examples of a style; 0 means all."""
         return load(f"{self.id}/{style}").split(BREAK)[: count or None]
 
 
-def _begun(path: Path, hints: Hints) -> str:
-    """Returns the start of a step that lacks only its action, else ""."""
+def _unfinished_step(path: Path, hints: Hints) -> str:
+    """Returns the start of a step that has its thought and lacks its action, else ""."""
     step = len(path) + 1
     return f"Thought {step}: {hints.thought}\nAction {step}:" if hints.thought else ""
 
 
 def _stop(hints: Hints) -> tuple[str, ...]:
-    """Returns the stop text: end of step, or of line if only the action is wanted."""
+    """Returns the stop text: the end of the step, or of the line if only the action is open."""
     return ("\n" if hints.thought else STOP,)
 
 
-def _search(sought: str, *, malformed: bool = False) -> Move:
+def _search(query: str, *, malformed: bool = False) -> Move:
     # An unclosed bracket would make the action unreadable.
-    argument = sought.replace("[", "(").replace("]", ")")
-    return Move(f"I need to search {sought}.", f"Search[{argument}]", malformed=malformed)
+    argument = query.replace("[", "(").replace("]", ")")
+    return Move(f"I need to search {query}.", f"Search[{argument}]", malformed=malformed)
 
 
 def _judge(role: str, **values: str) -> Prompt:
-    """Returns a judge's prompt with our worked examples."""
+    """Returns the prompt of a role, with our worked examples."""
     examples = f"{load(f'acting/{role}_examples')}{BREAK}"
     return Prompt(fill(f"acting/{role}", examples=examples, **values))
 
 
 def _lessons(hints: Hints) -> str:
-    """Returns a method's hints: lessons, wrong answers, sibling steps."""
-    learnt = (f"- {each}" for each in hints.reflections)
-    wrong = (
+    """Renders a method's hints: lessons, rejected answers and sibling steps."""
+    lessons = (f"- {each}" for each in hints.reflections)
+    wrong_answers = (
         f"Results: {each['answer']}, Thought: {each['thought']} ({each['reason']})"
         for each in hints.rejected
     )
@@ -242,4 +236,4 @@ def _lessons(hints: Hints) -> str:
         f"Observation: {each.get('observation') or ''}"
         for each in hints.siblings
     )
-    return blocks("acting", reflections=learnt, rejected=wrong, siblings=siblings)
+    return blocks("acting", reflections=lessons, rejected=wrong_answers, siblings=siblings)

@@ -26,7 +26,7 @@ _SEVERAL = re.compile(
 
 
 def marked_number(text: str, where: Where) -> str | None:
-    """Returns the stated number (a result, or in bold), else the last one."""
+    """Returns the stated number: at the start, in bold or after "="; else the last number."""
     text = _REMARK.sub(r"\1", plain(text))
     same_line = where == "header" and (not text.startswith("\n") or "\n" not in text.strip())
     text = text.strip().partition("\n\n")[0] if same_line else text
@@ -35,7 +35,7 @@ def marked_number(text: str, where: Where) -> str | None:
     short = number(tidy(opening)) is not None and len(opening.split()) <= 3
     begins = same_line and "=" not in sentence and _BEGINNING.match(sentence)
     if where in ("sentence", "box") or short or begins:
-        return _stated(sentence)
+        return _clause_number(sentence)
     if not same_line or not _DIGIT.search(text):
         return (numbers_in(text) or [None])[-1]
     bold = [each for each in _BOLD.findall(text) if number(tidy(each)) is not None]
@@ -43,8 +43,8 @@ def marked_number(text: str, where: Where) -> str | None:
     return (values.pop() if len(values) == 1 else None) or ""
 
 
-def _stated(sentence: str) -> str | None:
-    """Returns the first clause's number; empty for a range, a list or a sum."""
+def _clause_number(sentence: str) -> str | None:
+    """Returns the number of the first clause with a digit; empty for a range, a list or a sum."""
     clause = next(filter(_DIGIT.search, _CLAUSE.split(sentence)), None)
     if clause is None:
         return None

@@ -1,8 +1,8 @@
 r"""Canonical form of answers: numbers, choices, short lists, plain text.
 
 Two answers are the same when their canonical texts are equal. Numbers become exact: `$1,200.50`,
-`1200.5 dollars` and `\frac{2401}{2}` are `1200.5`. What a model wrote is matched, never evaluated,
-with an effort linear in its length.
+`1200.5 dollars` and `\frac{2401}{2}` are `1200.5`. A model's text is matched, never evaluated, in
+time linear in its length.
 """
 
 import re
@@ -27,7 +27,7 @@ _UNSURE = (
     r"|(?<=\.\d{3})\s?(?:€|euros?\b|eur\b)|(?<=\.000)\s(?=[a-z])|(?<=[€£][1-9]\.\d{3})"
     r"|(?<=[€£]\d\d\.\d{3})|(?<=[€£]\d{3}\.\d{3})"
 )
-"""Makes a number ambiguous: an unknown multiplier, a factor, a grouping point."""
+"""Text that makes a number ambiguous: an unknown multiplier, a factor, a grouping point."""
 _VALUE = (
     rf"(?:(?P<money>{_MONEY})\s?(?P<minus>-?))?(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
     r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|[x*])\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
@@ -42,7 +42,7 @@ _NUMBER = re.compile(
     rf"(?P<rest>(?:(?:[-+*/^.:'x]{{1,3}}{_MONEY}?|,)\d+)*)",
     re.IGNORECASE,
 )
-"""A number with anything attached, of which it is a part: `5-7`, `3:2`."""
+"""A number; `rest` is the remainder of a longer expression: `5-7`, `3:2`."""
 _QUANTITY = re.compile(
     rf"(?P<sign>[-+]?)\s?{_VALUE}"
     r"(?P<unit>\s?[\u3040-\u9fff\uac00-\ud7a3].*|\s[a-z].*|[a-z]{2}.*)?",
@@ -56,22 +56,22 @@ _GROUPS = re.compile(
     r"(?<![\d.,'])(\d{1,3}(?:(?: \d{3})+|(?:'\d{3})+|(?:\.\d{3})+(?=,\d)|(?:\.\d{3}){2,})"
     r"|\d{1,2}(?:,\d{2})+,\d{3})(?:[.,](\d+))?(?![ .,']?\d)"
 )
-"""Grouped digits: spaces, apostrophes, points or Indian; one point never groups."""
+"""Digits grouped by spaces, apostrophes, points (one: only before a comma) or as in India."""
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d+),(\d\d?|\d{4,}|(?<=\b0,)\d+)(?![\d,]|\.\d)")
-_COUNT = re.compile(r"(?<![\^a-z-])\d", re.IGNORECASE)
-"""A digit inside a supposed unit, which then is none."""
+_DIGIT_IN_UNIT = re.compile(r"(?<![\^a-z-])\d", re.IGNORECASE)
+"""A digit inside a supposed unit, which is then no unit."""
 _NOT_UNITS = frozenset(
     ("pi", "sqrt", "e", "i", "x", "y", "z", "n", "or", "and", "to", "plus", "minus", "times", "log")
 )
 _CHOICE = re.compile(r"\(?([A-Za-z])[).:]*")
 _GROUPED = re.compile(r"(?<=\d)(?:\{,\}|,?\\!\s?|\\,)(?=\d{3}(?!\d))")
-"""What LaTeX writes between groups of digits: `1{,}000`, `1,\\!000`, `1\\,000`."""
+"""LaTeX separators between groups of digits: `1{,}000`, `1,\\!000`, `1\\,000`."""
 KEYBOARD = {0xFEE0 + code: code for code in range(33, 127)} | str.maketrans(
     "\u00b7\u22c5\u2219\u00d7\u2715\u2217\u00f7\u2215\u2212\u2010\u2011\u2012\u2013"
     "\u066b\u066c\u3001\u2019\xa0\u2007\u2009\u202f\u3000",
     "******//-----.,,'     ",
 )
-"""Typographic signs and their ASCII, one for one."""
+"""Typographic signs and their ASCII equivalents, one character each."""
 _MINUS = re.compile(r"\b(?:minus|negative)\s+(?=[$€£]?\.?\d)", re.IGNORECASE)
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 _EXPONENT_SIGNS = re.compile(f"[{_SUPERSCRIPTS}]+")
@@ -123,9 +123,9 @@ _FRACTIONS: tuple[_Rewriting, ...] = (
     (_MIXED, _improper),
     (_FRACTION, r"\1/\2"),
 )
-_PLAINER: tuple[_Rewriting, ...] = (
+_REWRITINGS: tuple[_Rewriting, ...] = (
     (_WRAPPER, r"\1"),
-    (_WRAPPER, r"\1"),  # \boxed{\text{…}}
+    (_WRAPPER, r"\1"),  # again for \boxed{\text{…}}
     *_FRACTIONS,
     (_EXPONENT, r"^\1\2"),
     (_ROOT, r"\\sqrt{\1\2}"),
@@ -146,26 +146,26 @@ def canonical(text: str) -> str:
     """
     if len(text) > LONGEST_NUMBER:
         return " ".join(text.split())
-    plain = tidy(text)
-    if choice := _CHOICE.fullmatch(plain):
+    tidied = tidy(text)
+    if choice := _CHOICE.fullmatch(tidied):
         return choice[1].upper()
-    if number(plain) is None and _SEPARATOR.search(plain):
-        if plain.startswith("[") and plain.find("]") == len(plain) - 1:
-            plain = plain[1:-1]
+    if number(tidied) is None and _SEPARATOR.search(tidied):
+        if tidied.startswith("[") and tidied.find("]") == len(tidied) - 1:
+            tidied = tidied[1:-1]
         return "".join(
-            f"{part} " if part in (",", ";") else _scalar(part) for part in _SEPARATOR.split(plain)
+            f"{part} " if part in (",", ";") else _scalar(part) for part in _SEPARATOR.split(tidied)
         )
-    return _scalar(plain)
+    return _scalar(tidied)
 
 
 def tidy(text: str) -> str:
     """Strips LaTeX and Markdown decoration and extra spaces.
 
-    Gone, too, are the name before a value (`x = 5`) and a word that it is rounded.
+    It also drops the name before a value (`x = 5`) and words such as `about`.
     """
     text = plain(text)
-    for pattern, into in _PLAINER:
-        text = pattern.sub(into, text)
+    for pattern, replacement in _REWRITINGS:
+        text = pattern.sub(replacement, text)
     return _BEGINNING.sub("", " ".join(text.split())).rstrip(" .*_")
 
 
@@ -174,7 +174,7 @@ def number(text: str) -> Fraction | None:
     if len(text) > LONGEST_NUMBER:
         return None
     match = _QUANTITY.fullmatch(_GROUPS.sub(_ungrouped, text.strip()))
-    if match is None or _COUNT.search(unit := match["unit"] or ""):
+    if match is None or _DIGIT_IN_UNIT.search(unit := match["unit"] or ""):
         return None
     if match["scale"] in ("k", "K") and not match["money"]:  # `2k` may be a formula.
         return None
@@ -186,19 +186,19 @@ def number(text: str) -> Fraction | None:
 def numbers_in(text: str) -> list[str | None]:
     """Returns the numbers of a text, in order and in canonical form.
 
-    None stands for one that is ambiguous, too large, or part of something longer: `5-7`, `3:2`.
+    None stands for a number that is ambiguous, too large or part of an expression: `5-7`, `3:2`.
     """
     text = plain(text)
-    for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped), (_DECIMAL_COMMA, r"\1.\2")):
-        text = pattern.sub(into, text)
+    for pattern, replacement in (*_FRACTIONS, (_GROUPS, _ungrouped), (_DECIMAL_COMMA, r"\1.\2")):
+        text = pattern.sub(replacement, text)
     values = (None if each["rest"] else _value(each) for each in _NUMBER.finditer(text))
     return [None if value is None else decimal(value) for value in values]
 
 
 def decimal(value: Fraction) -> str:
     """Returns a number as a decimal where that is exact, else as a fraction."""
-    most = 4 * (MOST_DIGITS + MOST_ZEROS)
-    places = next((each for each in range(most) if 10**each % value.denominator == 0), None)
+    max_places = 4 * (MOST_DIGITS + MOST_ZEROS)
+    places = next((each for each in range(max_places) if 10**each % value.denominator == 0), None)
     if places is None:
         return str(value)
     digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
@@ -207,7 +207,7 @@ def decimal(value: Fraction) -> str:
 
 
 def plain(text: str) -> str:
-    """Replaces typographic signs by ASCII and removes LaTeX's digit groups."""
+    """Replaces typographic signs by ASCII and joins digits that LaTeX groups."""
     text = _EXPONENT_SIGNS.sub(r"^\g<0>", text).translate(_SIGNS)
     return _MINUS.sub("-", _GROUPED.sub("", text.replace("\u2044", "/")))
 
@@ -218,13 +218,13 @@ def _ungrouped(match: re.Match[str]) -> str:
 
 
 def _value(match: re.Match[str]) -> Fraction | None:
-    """Returns the value of a match of `_VALUE`; None for a power of another base."""
+    """Returns the value of a `_VALUE` match; None if ambiguous, too large or a power not of ten."""
     top, bottom = _exact(match["top"]), _exact(match["bottom"] or "1")
     if match["unsure"] is not None or (match["tens"] and top != 10):
         return None
-    # Powers are exact; a large one would exhaust memory.
-    written = match["power"] or match["tens"] or "0"
-    power = int(written) - bool(match["tens"]) if len(written) < 4 else MOST_ZEROS + 1
+    # Powers are exact, so a large one would exhaust memory.
+    exponent = match["power"] or match["tens"] or "0"
+    power = int(exponent) - bool(match["tens"]) if len(exponent) < 4 else MOST_ZEROS + 1
     power += _POWERS.get((match["scale"] or "").strip(" -").lower().removesuffix("s"), 0)
     if top is None or not bottom or abs(power) > MOST_ZEROS:
         return None
@@ -239,5 +239,5 @@ def _scalar(text: str) -> str:
 
 
 def _exact(digits: str) -> Fraction | None:
-    plain = digits.replace(",", "")
-    return Fraction(plain) if len(plain) <= MOST_DIGITS else None
+    ungrouped = digits.replace(",", "")
+    return Fraction(ungrouped) if len(ungrouped) <= MOST_DIGITS else None

@@ -1,6 +1,6 @@
 """Any question, answered in free words: the task of a graph that is part of a chat (ours).
 
-It is asked like the paper's zero-shot questions (Tree of Thoughts, appendix B.1), except that the
+The prompts are the paper's zero-shot prompts (Tree of Thoughts, appendix B.1), except that the
 answer may be any text.
 """
 

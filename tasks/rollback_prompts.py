@@ -1,6 +1,6 @@
-"""Reasoning step by step: the prompts of Thought Rollback (appendix B) and how answers are read.
+"""Reasoning step by step: the prompts of Thought Rollback (appendix B) and their readers.
 
-A task that inherits from `Reasoning` says what its problems are about and how a step of it is read;
+A task that inherits from `Reasoning` defines the topic of its problems and the reader of a step;
 the rest is the paper's.
 """
 
@@ -23,14 +23,14 @@ UNSCORED = 0.5
 """Score of a candidate whose score cannot be read (official code)."""
 UNREAD = "no score could be read, so a default counts"
 LONGEST_LINE = 2_000
-"""Longest line that names bad steps (ours)."""
+"""Maximum characters that are read of a line with bad steps (ours)."""
 
 _HEAD = r"[ \t#*_>-]{0,10}(?:(?:the )?next )?step[ \t]{0,4}"
 _LABEL = re.compile(
     rf"\s{{0,10}}{_HEAD}(?:\d{{1,4}}[*_]{{0,3}}[.:)]|[*_]{{0,3}}:)[*_]{{0,3}}\s*", re.I
 )
 MARKS = ("<steps>", "</steps>")
-"""Surround the steps so far in prompts; models repeat them."""
+"""Tags around the steps so far in prompts; models repeat them."""
 _LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
 """Step labels at the start of lines."""
 _MARKER = re.compile(
@@ -50,12 +50,12 @@ _LIST = re.compile(
     r"(?!(?<=\d)\.?\w|[=+/^%]|(?:and|or|to|through|also|plus|then|on|onwards?|end|last|all|maybe"
     rf"|perhaps|possibly|later|errors?|mistakes?|bad|wrong)\b|\W*(?:steps?\b|{_GOOD}))"
 )
-"""The numbers at the start of a line, unless they are said to be right."""
+"""The numbers at the start of a line, unless the line calls their steps right."""
 _BULLET = re.compile(r"(?i)\s*[-*\u2022]\s*(?:step\s?)?\d")
 _REMARK = re.compile(
     r"(?i)(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+)"
 )
-"""Remarks in brackets and step counts, whose numbers are no steps."""
+"""Remarks in brackets and totals such as `/5`, whose numbers name no steps."""
 _RANGE = re.compile(
     r"((?:(?<![\w.])-?|(?<=\bstep)|(?<=\bsteps))\d{1,9})"
     r"(?:\s{0,3}(?:[-~\u2026]|\bto\b|\bthrough\b)\s{0,3}(\d{1,9}))?(?![\d.]*\d)",
@@ -70,8 +70,8 @@ class Reasoning(ABC):
     topic: str
     """Subject of the problems, for prompts: `Grade-School Math`."""
     numeric: bool = False
-    """Whether every answer is a number: then variables without a value are asked for (official
-    code)."""
+    """Whether every answer is a number; the analysis of a solution then also reports variables
+    without a value (official code)."""
     examples: str
     """Prompt file of its worked examples."""
 
@@ -88,7 +88,7 @@ class Reasoning(ABC):
         """Reads the step after a path as a partial thought; see `Steps.step`."""
 
     def step_format(self) -> str:
-        """Returns how to write a step; empty for free words."""
+        """Returns the instruction on the form of a step; empty for the paper's (free text)."""
         return ""
 
     def step(
@@ -119,20 +119,20 @@ class Reasoning(ABC):
         return Question(prompt, each(partial(self._read, problem, path)))
 
     def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
-        """Asks for an analysis of a path, or for the bad steps that it names.
+        """Asks for an analysis of a path, or for the bad steps that an existing analysis names.
 
-        What counts as a bad step, "unnecessary" and "vague" included, is the official code's.
+        The criteria for a bad step, "unnecessary" and "vague" included, are the official code's.
         """
-        last, apart = path[-1], options["protocol"] == TWO_CALLS
+        thought, two_calls = path[-1], options["protocol"] == TWO_CALLS
         values, role = {"question": problem, "count": counted(path)}, "rollback/analyse_system"
-        if apart and "analysis" in last:
-            text = fill("rollback/extract", **values, analysis=last["analysis"])
+        if two_calls and "analysis" in thought:
+            text = fill("rollback/extract", **values, analysis=thought["analysis"])
             role = "rollback/extract_system"
         else:
             text = fill("rollback/analyse", **values, topic=self.topic, steps=numbered(path))
-            if self.numeric and last["status"] == "terminal":
+            if self.numeric and thought["status"] == "terminal":
                 text = fill("rollback/analyse_numeric", analysis=text)
-            if not apart:
+            if not two_calls:
                 text = fill("rollback/report", analysis=text)
         prompt = Prompt(text, system=load(role))
         return Question(prompt, lambda samples: bad_steps(samples[0], len(path)))
@@ -154,16 +154,16 @@ def numbered(path: Path) -> str:
 
 
 def counted(path: Path) -> str:
-    """Returns how many steps a path has, in words."""
+    """Returns the number of steps of a path as text, such as `3 steps`."""
     return "1 step" if len(path) == 1 else f"{len(path)} steps"
 
 
 def single_step(text: str, number: int) -> str:
     """Returns the requested step of a response with several numbered ones (ours).
 
-    A response is one step (appendix B.3), but models like to go on to the end, or repeat the steps
-    that they were given: what comes before the step's own label or from a later one on is left out.
-    So are the marks between which a prompt shows the steps so far: a later prompt would show two.
+    A response should be one step (appendix B.3), but models often continue to the end or repeat the
+    earlier steps. Repeated steps and the text from a later label on are cut. The tags around the
+    steps so far are removed, too, as a later prompt would have them twice.
 
     Args:
         text: The response.
@@ -172,10 +172,10 @@ def single_step(text: str, number: int) -> str:
     for mark in MARKS:
         text = text.replace(mark, "")
     text = text.strip()
-    marks = [(mark.start(), int(mark[1])) for mark in _LABELS.finditer(text)]
-    repeats = bool(marks) and marks[0][0] == 0 and marks[0][1] < number
-    begin = next((at for at, named in marks if repeats and named == number), 0)
-    end = next((at for at, named in marks if at > begin and named > number), len(text))
+    labels = [(mark.start(), int(mark[1])) for mark in _LABELS.finditer(text)]
+    repeats = bool(labels) and labels[0][0] == 0 and labels[0][1] < number
+    begin = next((at for at, step in labels if repeats and step == number), 0)
+    end = next((at for at, step in labels if at > begin and step > number), len(text))
     return text[begin:end]
 
 
@@ -190,14 +190,14 @@ def unlabelled(text: str) -> str:
 def bad_steps(text: str, count: int) -> Faults:
     """Reads the numbers of bad steps out of a completion.
 
-    What counts is the rest of the line after the last marker, or the next line with text in it, or
-    a list there, a bullet a step. Only the numbers that it begins with count, up to any other word.
-    `none` means that no step is bad; ranges are spelt out. A completion is well-formed if it has
-    the marker, after it `None` or numbers, and no number is out of range.
+    The numbers are on the first line with text after the last marker, or in a list there, a bullet
+    a step. Only the numbers at the start of a line count, up to any other word. `None` means that
+    no step is bad; ranges are expanded. A completion is well-formed if `None` or numbers follow the
+    marker or are the whole text, and no number is out of range.
 
     Args:
         text: The completion.
-        count: How many steps there are; larger numbers are left out.
+        count: The number of steps; larger numbers are dropped.
     """
     parts = _MARKER.split(plain(text).strip())
     bare = parts[0].strip(" .*").lower()
@@ -209,14 +209,14 @@ def bad_steps(text: str, count: int) -> Faults:
     lists = [_LIST.match(line) for line in lines]
     if lines and not lists[0] and _NONE.match(lines[0]):
         return Faults()
-    within = [match is not None for match in lists] or [False]
-    named: set[int] = set()
+    valid = [match is not None for match in lists] or [False]
+    steps: set[int] = set()
     for match in _RANGE.finditer("; ".join(match[0] for match in lists if match)):
         first = int(match[1])
-        last = first if match[2] is None else int(match[2])
-        within.append(1 <= first <= last <= count)
-        named |= set(range(max(1, first), min(count, last) + 1))
-    return Faults(sorted(named), malformed=int(not within or not all(within)))
+        end = first if match[2] is None else int(match[2])
+        valid.append(1 <= first <= end <= count)
+        steps |= set(range(max(1, first), min(count, end) + 1))
+    return Faults(sorted(steps), malformed=int(not valid or not all(valid)))
 
 
 def score_of(text: str) -> float | None:
@@ -226,7 +226,7 @@ def score_of(text: str) -> float | None:
 
 
 def step_score(samples: Sequence[str]) -> Verdict:
-    """Reads the score of a path's last step; one that cannot be read counts half."""
+    """Reads the score of a path's last step; an unreadable one counts as `UNSCORED`."""
     value = score_of(samples[0])
     return Verdict(UNSCORED, UNREAD, malformed=1) if value is None else Verdict(value)
 

@@ -1,7 +1,7 @@
 """Outputs in two named sections, and votes among outputs (Tree of Thoughts, section 4.2, B.1).
 
-A model is asked for `Plan:` and then `Passage:`, or for `Strategy:` and then `Answer:`. Chat models
-repeat a header, leave it out or decorate it; all of that is read.
+A prompt asks for `Plan:` and then `Passage:`, or for `Strategy:` and then `Answer:`. Chat models
+repeat, omit or decorate headers; the readers accept all of these.
 """
 
 import re
@@ -40,15 +40,15 @@ _VOTE = re.compile("|".join(_VOTES), re.IGNORECASE | re.MULTILINE)
 
 
 def split(text: str, header: str) -> tuple[str, str | None]:
-    r"""Splits an output at the last line that starts a section.
+    r"""Splits an output at the header of its second section.
 
     Args:
         text: The output.
-        header: The section's name, such as `Passage`.
+        header: The name of the second section, such as `Passage`.
 
     Returns:
-        What comes before the first such line, and what follows the last; None where the header does
-        not occur.
+        The text before the first such header, and the text after the last; None instead of the
+        second text if there is no header.
 
     >>> split("Plan: walk. \n**Passage:** A day.", "Passage")
     ('Plan: walk.', 'A day.')
@@ -60,12 +60,12 @@ def split(text: str, header: str) -> tuple[str, str | None]:
 
 
 def headed(text: str, header: str) -> str:
-    """Adds the section's header, which models omit after seeing it."""
+    """Adds a missing section header; models omit a header that the prompt ends with."""
     return text if _header(header).search(text) else f"{header}:\n{text}"
 
 
 def partial_output(path: Path) -> str:
-    """Returns the output of a path of samples, verbatim."""
+    """Returns the texts of a path of samples as one output, verbatim."""
     return "\n".join(text.strip("\n") for text in texts(path))
 
 
@@ -73,7 +73,7 @@ def vote_question(instruction: str, paths: Sequence[Path]) -> Question[Sequence[
     """Asks which partial output is the most promising.
 
     Args:
-        instruction: What the outputs are for (ours: the official prompt shows the choices alone).
+        instruction: The prompt that the outputs answer (ours: the official prompt omits it).
         paths: The choices, in order.
     """
     choices = "\n".join(
@@ -86,7 +86,7 @@ def vote_question(instruction: str, paths: Sequence[Path]) -> Question[Sequence[
 def choice(text: str, choices: int) -> int | None:
     """Returns the final choice, 0-based; None if it is missing or out of range.
 
-    The whole number counts: the official expression reads its last digit alone.
+    All digits count; the official regular expression reads only the last digit.
     """
     at = float(last(_VOTE, text) or 0) - 1
     return int(at) if at in range(choices) else None
@@ -95,14 +95,14 @@ def choice(text: str, choices: int) -> int | None:
 def section_question(
     instruction: str, path: Path, options: Options, header: str
 ) -> Question[Sequence[Mapping[str, Any]]]:
-    """Asks for the first section of an output, or for the second.
+    """Asks for the first section of an output, or for the second if the path has the first.
 
-    A completion is taken as it is, the second section with its header. Where the first one ends is
-    the official code's for creative writing, and inferred from it for strategies.
+    A completion becomes a thought unchanged, but a second section gets its missing header. The stop
+    text of a first section is the official code's for creative writing; we infer it for strategies.
 
     Args:
-        instruction: The text that asks for both.
-        path: The first section, if there is one.
+        instruction: The text that asks for both sections.
+        path: The first section; empty if there is none.
         options: The run's settings.
         header: The name of the second section.
     """
@@ -115,7 +115,7 @@ def section_question(
 
 
 def _header(name: str) -> re.Pattern[str]:
-    """Matches a section's header at the start of a line, decorated or not."""
+    """Returns the pattern of a section's header at the start of a line, decorated or not."""
     mark = LINE.removeprefix("^")
     title = rf"(?:\d[.)] {mark})?(?:(?:the|final) )?{name}"
     return re.compile(rf"{LINE}{title}(?:{COLON}{mark}|[*_ \t]*+$)", re.I | re.M)

@@ -25,7 +25,7 @@ _PENDING = re.compile(
     r"|(?:obtained|found|reached|calculated|computed)\s+(?:by|when|once|after|if|from|in)(?!.*=))\b",
     re.IGNORECASE,
 )
-"""What follows a marker without an answer (ours): "is not 5", "is found by …"."""
+"""Text after a marker that states no answer (ours): "is not 5", "is found by …"."""
 
 
 class Stepwise(ZeroShot, Reasoning):
@@ -34,42 +34,41 @@ class Stepwise(ZeroShot, Reasoning):
     marker: str = "The final solution is"
     """The sentence before a solution."""
     strategy: bool = False
-    """Whether questions without examples are asked as in Tree of Thoughts (appendix B.1: chain of
-    thought makes a strategy first) unless the settings say otherwise; else as in Thought
-    Rollback."""
+    """Whether, by default, questions without examples use the prompts of Tree of Thoughts (appendix
+    B.1: chain of thought makes a strategy first) instead of Thought Rollback's."""
     _mention = _PENDING
 
     @cached_property
     def _mark(self) -> re.Pattern[str]:
-        """Finds the marker."""
+        """The pattern of the marker."""
         sentence = re.escape(self.marker).replace(r"\ ", r"\s+")
         return marks(rf"\b{sentence}\b")
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the plain prompt, with worked examples if the settings ask for some.
+        """Returns the plain prompt, with worked examples if the settings ask for them.
 
-        Those of `io` (few-shot) are questions and solutions, those of `cot` have their steps.
+        Examples for `io` (few-shot) hold question and solution, examples for `cot` the steps, too.
         """
-        shown = worked_examples(partial(self._shown, style), options)
+        examples = worked_examples(partial(self._examples, style), options)
         strategy = self.strategy and options.get("zero_shot") != "steps"
-        if not shown and (strategy or options.get("wording") == "chat"):
+        if not examples and (strategy or options.get("wording") == "chat"):
             return super().ask_prompt(problem, style, options)
         question = fill(f"stepwise/{style}", question=problem)
-        return Prompt("\n\n".join([self.task_statement(options), *shown, question]))
+        return Prompt("\n\n".join([self.task_statement(options), *examples, question]))
 
     def answer(self, problem: str, text: str) -> str | None:
-        """Reads the answer after the marker, else one stated in other words."""
+        """Reads the answer after the marker, else an answer stated in other words."""
         own = own_part(text, problem)
         return self._solution(own) if self._mark.search(own) else super().answer(problem, own)
 
     def task_statement(self, options: Options) -> str:
-        """Returns what the task is and how a solution is marked."""
+        """Returns the instruction, with the topic and the marker of a solution."""
         return fill("rollback/head", topic=self.topic, marker=self.marker)
 
-    def _shown(self, style: str, count: int) -> Sequence[str]:
-        """Returns worked examples for a style; `io` omits the reasoning."""
-        own = self.demonstrations(count)
-        return own if style != "io" else [self._without_steps(example) for example in own]
+    def _examples(self, style: str, count: int) -> Sequence[str]:
+        """Returns at most `count` worked examples; the style `io` omits the reasoning."""
+        examples = self.demonstrations(count)
+        return examples if style != "io" else [self._without_steps(example) for example in examples]
 
     def _without_steps(self, example: str) -> str:
         """Returns an example's question and solution."""
@@ -77,16 +76,16 @@ class Stepwise(ZeroShot, Reasoning):
         return f"{question}\nAnswer: {self.marker}{solution}"
 
     def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Takes the text unchanged; a solution, which is a value after the marker, ends the path.
+        """Returns the text as a step; a solution, a value after the marker, ends the path.
 
-        A text that only mentions the marker, or whose value cannot be read, does not end it.
+        A text that only mentions the marker, or whose value cannot be read, does not end the path.
         """
         if (answer := self._solution(text)) is None:
             return {"text": text}
         return {"text": text, "status": "terminal", "answer": answer}
 
     def _solution(self, text: str) -> str | None:
-        """Reads what follows the last marker after which there is a value."""
+        """Reads the solution after the last marker that a value follows; None without one."""
         return read_stated(text, self._mark, self._reader, self._mention) or None
 
 

@@ -12,13 +12,13 @@ _VERDICT = re.compile(
     re.IGNORECASE,
 )
 _ALONE = re.compile(r"(?i)[ \t]*+(?:_|[^\w \t'\u2019-]|$|-\s|(?:because|since|as|it|they|s?he)\b)")
-"""What follows a yes or no that answers a question, unlike that of "no legs"."""
+"""Text that can follow an answer yes or no; the "no" of "no legs" is no answer."""
 
 
 def verdict(text: str, where: Where) -> str | None:
-    """Returns yes or no: the one that is stated or begins the text, else the last alone.
+    """Returns yes or no: the match that `first_or_last` selects; empty for a denied one or both.
 
-    `true` and `false` mean the same. Both at once, or one that is denied, is neither.
+    `true` and `false` mean the same. Unless stated in a sentence or box, a match must stand alone.
     """
     matches = list(_VERDICT.finditer(text))
     if where in ("header", "text"):

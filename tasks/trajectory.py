@@ -4,8 +4,8 @@
     Action 2: Lookup[capital]
     Observation 2: (Result 1 / 2) Its capital is Santiago.
 
-What a tool answered stands on one line of its own. It is only ever shown: nothing here reads a text
-that holds an observation, but for what the model itself made up, which is cut off.
+The observation, a tool's answer, has a line of its own. Code only renders observations and never
+parses them; an observation that the model made up is cut off.
 """
 
 import re
@@ -51,15 +51,15 @@ def step_grammar(tools: str, number: int, *, thought: bool, label: bool = False)
     Args:
         tools: One line a tool, as prompts show them: `Search[entity]: what it does`.
         number: The number of the step.
-        thought: Whether the thought is written as well, or its action alone.
-        label: Whether the label of the thought is written as well.
+        thought: Whether the model writes thought and action, or the action alone.
+        label: Whether the model also writes the label of the thought.
     """
     names = [match[1] for line in tools.split("\n") if (match := _TOOL.match(line))]
-    first = literal(f"Thought {number}:") if label else ""
-    acts = literal(f"\nAction {number}: ")
+    thought_label = literal(f"Thought {number}:") if label else ""
+    action_label = literal(f"\nAction {number}: ")
     action = one_of(names) if names else "[A-Za-z]{1,40}"
     return grammar(
-        f'{first} " "? text {acts} action' if thought else '" "? action',
+        f'{thought_label} " "? text {action_label} action' if thought else '" "? action',
         text=f"[^ \\n] [^\\n]{{0,{LONGEST_THOUGHT}}}",
         action=f'{action} "[" argument "]"',
         argument=f"[^\\n\\[\\]]{{1,{LONGEST_ARGUMENT}}}",
@@ -71,24 +71,24 @@ def trajectory(path: Path) -> str:
     return "\n".join(
         line
         for step, thought in enumerate(path, 1)
-        for line in (*_step_lines(step, thought), *_observed(step, thought))
+        for line in (*_step_lines(step, thought), *_observation_lines(step, thought))
     )
 
 
 def turns_of(question: str, path: Path) -> tuple[Sequence[tuple[str, str]], str]:
-    """Returns a path as turns of a conversation: messages and replies.
+    """Returns a path as turns of a conversation: user messages and model replies.
 
     Args:
-        question: What stands before the first step.
+        question: The text before the first step.
         path: The steps.
 
     Returns:
-        The turns so far, and what the model is given next.
+        The turns so far, and the next message of the user.
     """
     turns, message = [], question
     for step, thought in enumerate(path, 1):
         turns.append((message, "\n".join(_step_lines(step, thought)) or f"Thought {step}: …"))
-        message = "".join(_observed(step, thought)) or "Go on."
+        message = "".join(_observation_lines(step, thought)) or "Go on."
     return turns, message
 
 
@@ -99,9 +99,9 @@ def written_turns(trajectories: str) -> Sequence[tuple[str, str]]:
         trajectories: Questions with their numbered steps, as prompts show them.
     """
     turns, message = [], ""
-    for written, lines in groupby(trajectories.split("\n"), _is_written):
+    for is_reply, lines in groupby(trajectories.split("\n"), _is_model_line):
         text = "\n".join(lines)
-        if written:
+        if is_reply:
             turns.append((message, text))
         else:
             message = text.strip()
@@ -114,7 +114,7 @@ def action_text(thought: Thought) -> str:
     return one_line(f"{action['name']}[{action['argument']}]") if action else ""
 
 
-def _is_written(line: str) -> bool:
+def _is_model_line(line: str) -> bool:
     return bool(_THOUGHT.match(line) or _ACTION.match(line))
 
 
@@ -123,7 +123,7 @@ def _step_lines(step: int, thought: Thought) -> Sequence[str]:
     return [f"{label} {step}: {one_line(text)}" for label, text in lines if text]
 
 
-def _observed(step: int, thought: Thought) -> Sequence[str]:
+def _observation_lines(step: int, thought: Thought) -> Sequence[str]:
     text = thought.get("observation")
     return [f"Observation {step}: {one_line(text)}"] if text else []
 
@@ -131,27 +131,27 @@ def _observed(step: int, thought: Thought) -> Sequence[str]:
 def read_move(text: str, thought: str = "") -> Move:
     """Reads the first step out of a completion.
 
-    Labels may be decorated, and any number is accepted. The thought is what stands before the first
-    action, the action the first line after its label.
+    Labels may be decorated and have any number. The thought is the text before the first action,
+    the action is the first line after its label.
 
     Args:
         text: The completion, which may go on after the step.
-        thought: The thought that was given, where only its action was asked for; the label may then
-            be missing.
+        thought: The thought, if the prompt asked only for its action; the label of the action may
+            then be missing.
     """
-    written = _OBSERVED.split(text, maxsplit=1)[0]
-    match = _ACTION.search(written)
+    step = _OBSERVED.split(text, maxsplit=1)[0]
+    match = _ACTION.search(step)
     if thought:
-        rest = written if match is None else written[match.end() :]
+        rest = step if match is None else step[match.end() :]
         action = _first_line(rest)
         return Move(thought, action, malformed=not action)
-    bare = _BARE.search(written) if match is None else None
+    bare = _BARE.search(step) if match is None else None
     if bare is not None:
-        return Move(_thought(written[: bare.start()]), one_line(bare[0]))
+        return Move(_thought(step[: bare.start()]), one_line(bare[0]))
     if match is None:
-        return Move(_thought(written), malformed=True)
-    action = _first_line(written[match.end() :])
-    return Move(_thought(written[: match.start()]), action, malformed=not action)
+        return Move(_thought(step), malformed=True)
+    action = _first_line(step[match.end() :])
+    return Move(_thought(step[: match.start()]), action, malformed=not action)
 
 
 def _thought(text: str) -> str:

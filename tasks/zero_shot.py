@@ -23,7 +23,7 @@ def follow_up(turns: str, question: str) -> str:
 
 
 class ZeroShot:
-    """A question-answering task without examples; its class says what kind of answer there is."""
+    """A question-answering task without examples; subclasses define the kind of answer."""
 
     id: str
     """The name by which users choose the task."""
@@ -34,10 +34,10 @@ class ZeroShot:
     _reader: Reader
     """Reads the canonical answer out of a completion."""
     _mention: re.Pattern[str] | None = None
-    """What follows a mark without an answer."""
+    """Text after a mark that states no answer."""
 
     def read(self, text: str) -> str:
-        """Returns the question in single spaces."""
+        """Returns the question without surrounding white space."""
         question = text.strip()
         if not question:
             raise ProblemError("the question is empty; write one such as 'What is 6 times 7?'")
@@ -53,11 +53,11 @@ class ZeroShot:
         return {**TOT_BFS, "temperature": 0.7} if method == "tot_bfs" else {}
 
     def question_of(self, problem: str) -> str:
-        """Returns the question of a problem, which may hold more."""
+        """Returns the question of a problem, which may contain more, such as pages."""
         return problem
 
     def closed_book(self, problem: str) -> str:
-        """Returns the question as it is asked without tools."""
+        """Returns the question for prompts without tools."""
         return self.question_of(problem)
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
@@ -81,16 +81,16 @@ class ZeroShot:
         return self.form or f'"the answer is" and then {self.answers}'
 
     def answer(self, problem: str, text: str) -> str | None:
-        """Reads the answer that is stated last, else what the answer's kind allows."""
+        """Reads the last stated answer, else a value that the kind of answer allows."""
         own = own_part(text, self.question_of(problem))
         return read_answer(own, self._reader, self._mention)
 
     def same(self, problem: str, answer: str, options: Options) -> str:
-        """Returns the form that equal numbers, choices, lists and words share."""
+        """Returns the canonical form that equal numbers, choices, lists and words share."""
         return canonical(answer)
 
     def output(self, problem: str, path: Path) -> str | None:
-        """Returns the answer that a path has written; None for a strategy alone."""
+        """Returns the answer on a path; None for a strategy alone."""
         text = partial_output(path)
         return self.answer(problem, text) if STATED.search(text) else None
 
@@ -99,11 +99,11 @@ class ZeroShot:
     ) -> Question[Sequence[Mapping[str, Any]]]:
         """Asks for a strategy, or for the answer after it.
 
-        Every task asks for both as appendix B.1 does, however it asks outright: the votes ask for
-        the answer in the same words.
+        Every task uses the wording of appendix B.1 here, whatever its plain prompt, because the
+        prompt of the votes has the same wording.
 
         Raises:
-            SettingError: Worked examples are wanted, which show no strategies.
+            SettingError: The settings ask for worked examples, which have no strategies.
         """
         if options.get("shots"):
             raise SettingError(

@@ -142,6 +142,9 @@ async def test_an_answer_is_accepted_or_replaced() -> None:
     assert out["answer"] == out["messages"][-1].text == "tree"
     assert "a person put another answer in its place" in out["outcome"]
     assert not any(thought.get("chosen") for thought in out["tree"].values())
+    await graph.ainvoke(said, THREAD, context=context)
+    out = await say(graph, {"answer": None})
+    assert out["answer"] is None and out["messages"][-1].text == "No answer was found."
 
 
 async def search(method: str, review: str, reply: Any, requests: int) -> tuple[Any, int, int]:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +283,9 @@ def test_equal_rows_are_the_same_in_any_order_of_columns_and_unordered_rows() ->
     assert form(rows((1,), (2,), ordered=True)) != form(rows((2,), (1,), ordered=True))
     assert form(rows()) == "" and form(rows((None,))) != form(rows(("None",)))
     assert form(rows((0.1 + 0.2,))) == form(rows((0.3,)))
+    assert form(rows((12_345_678_901.0,))) == form(rows((12_345_678_901,)))
+    assert form(rows((12_345_678_901,))) != form(rows((12_345_678_902,)))
+    assert form(rows((Decimal("NaN"),))) == form(rows((float("nan"),)))
     assert form(rows((1, 2), (2, 3), (3, 1))) != form(rows((1, 3), (2, 1), (3, 3)))
     assert matches(usual, rows(("y", 2), ("x", 1)))
     assert not matches(usual, rows(("y", 2), ("x", 1), ordered=True))

@@ -13,9 +13,9 @@ from fractions import Fraction
 from thoughtgraph.errors import InputError
 
 MOST_LETTERS = 200
-"""Longest expression that is read (ours)."""
+"""Characters an expression may have (ours)."""
 MOST_DIGITS = 12
-"""Longest number that is read (ours): keeps every result small."""
+"""Characters a number may have (ours); the bound keeps every result small."""
 
 _ALLOWED = re.compile(r"[0-9+\-*/(). ]+")
 _OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
@@ -37,7 +37,7 @@ def evaluate(text: str) -> Fraction:
         text: The expression; decimals such as `1.5` are read exactly.
 
     Raises:
-        ExpressionError: It is not such an expression, it is too long, or it divides by zero.
+        ExpressionError: The text is no such expression, is too long, or divides by zero.
 
     >>> evaluate("8 / (3 - 8 / 3)")
     Fraction(24, 1)
@@ -52,7 +52,7 @@ def integers(text: str) -> list[int]:
     """Returns the integer literals of an expression in order.
 
     Raises:
-        ExpressionError: It is no expression, or a literal is not an integer.
+        ExpressionError: The text is no expression, or a literal is not an integer.
     """
     literals: list[int] = []
     for node in ast.walk(_parse(text)):

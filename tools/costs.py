@@ -1,4 +1,4 @@
-"""Tools with their prices: how a model calls them, and what calls cost."""
+"""Tools with their prices: how a model calls them, and how much a call costs."""
 
 import json
 import re
@@ -17,13 +17,13 @@ from thoughtgraph.tools.one_line import one_line
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a cost may depend on.
+    """The facts about a call on which its cost may depend.
 
     Args:
-        argument: What the tool was given.
-        seconds: How long it took.
-        letters: The length of what it answered.
-        dollars: What it said it charged (`"dollars"` in a LangChain tool's artifact), else 0.
+        argument: The argument as the model wrote it.
+        seconds: How long the call took.
+        letters: The length of the tool's answer in characters, before it is cut.
+        dollars: The charge that the tool reports (`"dollars"` in its artifact), else 0.
     """
 
     argument: str
@@ -33,7 +33,7 @@ class Receipt:
 
 
 Cost = float | Callable[[Receipt], float]
-"""A price a call, or a function of what the call took."""
+"""A fixed cost per call, or a function of the call's receipt."""
 
 
 def by_latency(per_second: float, base: float = 0.0) -> Cost:
@@ -50,12 +50,12 @@ _PRICE = re.compile(r"(?P<number>\d+(?:\.\d+)?|\.\d+)(?P<unit>/s|/\$)?")
 
 
 def read_costs(text: str) -> dict[str, Cost]:
-    """Reads what tools cost, as a setting writes it: `Search=1, Lookup=0.5+2/s, Paid=10/$`.
+    """Reads the costs of tools as a setting writes them: `Search=1, Lookup=0.5+2/s, Paid=10/$`.
 
     `2/s` is 2 for each second that a call takes, `10/$` is 10 for each dollar that a tool reports.
 
     Raises:
-        InputError: The text is no such list.
+        InputError: The text is not such a list.
     """
     costs: dict[str, Cost] = {}
     for part in filter(str.strip, text.split(",")):
@@ -84,12 +84,12 @@ class Priced:
     """A LangChain tool with its price and its failure predicate.
 
     Args:
-        tool: The tool. One with several arguments is called with a JSON object.
-        cost: What a call costs. A call whose cost raises, or is no number of at least 0, has failed
-            and costs 1.
-        failed: Whether an observation means that the tool could not do what it was asked; what
-            raises, this predicate included, or says `"failed": True` in its artifact, has failed
-            anyhow.
+        tool: The tool. Unless it has exactly one argument, a model calls it with a JSON object.
+        cost: The cost of a call. If this function raises or returns anything but a number of at
+            least 0, the call has failed and costs 1.
+        failed: Returns whether an observation means that the tool failed at its work. A call has
+            also failed if the tool or this predicate raises, or if the artifact has
+            `"failed": True`.
     """
 
     tool: BaseTool
@@ -97,60 +97,60 @@ class Priced:
     failed: Callable[[str], bool] = lambda observation: False
 
     def __post_init__(self) -> None:
-        """Checks the price.
+        """Checks a fixed cost.
 
         Raises:
-            InputError: It is no number of at least 0.
+            InputError: The cost is no number of at least 0.
         """
         if not callable(self.cost):
-            self._checked(self.cost)
+            self._valid_cost(self.cost)
 
     def price(self, receipt: Receipt) -> float:
-        """Returns what a call costs; searches by cost rely on its being a number.
+        """Returns the cost of a call, always a number: searches by cost rely on that.
 
         Raises:
-            InputError: It is no number of at least 0.
+            InputError: The cost is no number of at least 0.
         """
-        return self._checked(self.cost(receipt) if callable(self.cost) else self.cost)
+        return self._valid_cost(self.cost(receipt) if callable(self.cost) else self.cost)
 
-    def _checked(self, cost: float) -> float:
+    def _valid_cost(self, cost: float) -> float:
         if not (isinstance(cost, Real) and isfinite(cost) and cost >= 0):
             raise InputError(f"tool {self.name!r} costs {cost!r}; give a number of at least 0")
         return cost
 
     @property
     def name(self) -> str:
-        """The name by which a model calls it."""
+        """The name by which a model calls the tool."""
         return self.tool.name
 
     @cached_property
     def shown(self) -> tuple[str, ...]:
-        """Its arguments, as far as a model gives them; kept, as schemas take milliseconds."""
+        """Names of the arguments that a model gives; cached, as a schema takes milliseconds."""
         return tuple(self.tool.args)
 
     @cached_property
     def takes_cursor(self) -> bool:
-        """Whether it is given the tools' state as an argument that no model sees."""
-        every = getattr(self.tool.args_schema, "model_fields", {})
-        return "cursor" in every and "cursor" not in self.shown
+        """Whether the tool takes the tools' state, as an argument `cursor` that no model sees."""
+        fields = getattr(self.tool.args_schema, "model_fields", {})
+        return "cursor" in fields and "cursor" not in self.shown
 
     @property
     def form(self) -> str:
-        """How a model calls it: `Search[entity]`, or `Route[{"start", "goal"}]`."""
-        several = f"{{{', '.join(map(json.dumps, self.shown))}}}"
-        return f"{self.name}[{self.shown[0] if len(self.shown) == 1 else several}]"
+        """The call as prompts show it: `Search[entity]`, or `Route[{"start", "goal"}]`."""
+        names = f"{{{', '.join(map(json.dumps, self.shown))}}}"
+        return f"{self.name}[{self.shown[0] if len(self.shown) == 1 else names}]"
 
     def arguments(self, text: str, state: dict[str, Any]) -> dict[str, Any] | None:
-        """Returns the tool's arguments, out of what a model wrote; None if it does not give them.
+        """Reads the tool's arguments out of a model's text; None if they cannot be read.
 
         Args:
-            text: What stands between the brackets.
+            text: The text between the brackets.
             state: The tools' state.
         """
         if len(self.shown) == 1:
             arguments = {self.shown[0]: text} if one_line(text) else None
         else:
-            arguments = _object(text, self.shown)
+            arguments = _read_object(text, self.shown)
         return (
             {**arguments, "cursor": state}
             if self.takes_cursor and arguments is not None
@@ -158,8 +158,8 @@ class Priced:
         )
 
 
-def _object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
-    """Reads the arguments of a tool that has not exactly one."""
+def _read_object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
+    """Reads a JSON object of arguments; None if the text is none or has unknown names."""
     try:
         arguments = json.loads(text or "{}")
     except (ValueError, RecursionError):
@@ -168,18 +168,18 @@ def _object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
 
 
 def with_costs(own: Sequence[Priced], extra: object, costs: Mapping[str, Cost]) -> list[Priced]:
-    """Returns the tools of a run, its own and the user's, at the prices that are asked for.
+    """Returns the tools of a run, the task's and the user's, at the configured costs.
 
     Args:
-        own: Those that the task brings.
-        extra: The user's, a list of LangChain tools; one without a price costs 1 a call.
-        costs: What tools cost, by name; the others keep their price.
+        own: The task's tools.
+        extra: The user's tools, a list of LangChain tools; one without a price costs 1 a call.
+        costs: Costs by tool name; the other tools keep theirs.
 
     Raises:
-        InputError: The user's are no list of LangChain tools.
-        UnknownName: A price is given for a tool that there is not.
+        InputError: `extra` is no list of LangChain tools.
+        UnknownName: A cost names a tool that does not exist.
     """
-    tools = [*own, *_checked_tools(extra)]
+    tools = [*own, *_valid_tools(extra)]
     names = [each.name for each in tools]
     for name in costs:
         if name not in names:
@@ -187,8 +187,8 @@ def with_costs(own: Sequence[Priced], extra: object, costs: Mapping[str, Cost]) 
     return [replace(each, cost=costs.get(each.name, each.cost)) for each in tools]
 
 
-def _checked_tools(extra: object) -> list[Priced]:
-    # A single tool is iterable too, field by field.
+def _valid_tools(extra: object) -> list[Priced]:
+    # Not Iterable: a single tool is iterable as well, field by field.
     if isinstance(extra, str) or not isinstance(extra, Sequence):
         kind = type(extra).__name__
         raise InputError(f"a {kind} is no list of tools; give tools=[…], each a LangChain tool")

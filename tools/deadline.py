@@ -1,4 +1,4 @@
-"""Somebody else's code, called within a time; what it raises is a result."""
+"""Calls other people's code under a deadline; an exception is a result."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,29 +14,29 @@ _R = TypeVar("_R")
 
 
 async def within_deadline(call: Callable[[], Awaitable[Any]], deadline: float = DEADLINE) -> Any:
-    """Returns what a call gives, the exception it raised, or None when it took too long.
+    """Returns the result of a call, the exception it raised, or None when it took too long.
 
-    A tool may raise anything: it is somebody else's code. What it raised is a result here.
+    A tool may raise anything, so its exception is a result; only LangGraph's own are raised.
     """
     task = asyncio.ensure_future(call())
     try:
         await asyncio.wait({task}, timeout=deadline)
     finally:
-        # Waiting for the end of a tool that ignores its cancellation would break the deadline.
+        # Not awaited: a tool that ignores its cancellation would overrun the deadline.
         task.cancel()
     if not task.done():
-        task.add_done_callback(_dropped)
+        task.add_done_callback(_ignore_exception)
         return None
     if task.cancelled():
         return asyncio.CancelledError("it was cancelled")
     error = task.exception()
     if isinstance(error, GraphBubbleUp):
-        raise error  # not a failure: the tool wants LangGraph to ask a person
+        raise error  # no failure: for example, the tool interrupts to ask a person
     return error or task.result()
 
 
 async def result_of(function: Callable[[_T], _R], argument: _T) -> _R | BaseException:
-    """Returns what a user's function gives, or the exception it raised, as of a tool."""
+    """Returns the result of a user's function or the exception it raised, as for a tool."""
 
     async def work() -> _R:
         return function(argument)
@@ -45,6 +45,6 @@ async def result_of(function: Callable[[_T], _R], argument: _T) -> _R | BaseExce
     return result
 
 
-def _dropped(task: asyncio.Future[Any]) -> None:
+def _ignore_exception(task: asyncio.Future[Any]) -> None:
     if not task.cancelled():
         task.exception()

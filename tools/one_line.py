@@ -1,4 +1,4 @@
-"""Text from elsewhere, on one line."""
+"""Puts text from outside, such as of a page or a model, on one line."""
 
 import re
 
@@ -6,12 +6,12 @@ _INVISIBLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e-\u200f\u2028-\u202e\u2060-\u206f"
     r"\ud800-\udfff\ufeff\ufffe\uffff\U000e0000-\U000e007f]+"
 )
-"""Control characters, those that reorder text, and halves of characters."""
+"""Control characters, characters that reorder or hide text, surrogates and noncharacters."""
 
 
 def one_line(text: str) -> str:
-    """Returns a text without line breaks, control characters and double spaces.
+    """Returns a text on one line, without control characters and double spaces.
 
-    What a page or a model says can then never look like a line of a trajectory.
+    So no text of a page or a model can look like a line of a trajectory.
     """
     return " ".join(_INVISIBLE.sub(" ", text).split())

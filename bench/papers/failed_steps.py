@@ -1,8 +1,8 @@
-"""At which step Game of 24 fails: Figure 3 (b) of Tree of Thoughts.
+"""Finds the step at which Game of 24 fails: Figure 3 (b) of Tree of Thoughts.
 
-A sample has failed at the first of three steps that is none, or after which 24 cannot be reached
-from the numbers left; a search has where this holds of all thoughts that it kept. What still could
-reach 24 after the third and is wrong failed at the fourth, the answer.
+A sample fails at the first of its three steps that is invalid or leaves numbers that cannot reach
+24. A search fails where the furthest of the thoughts that it kept fails. A wrong sample that could
+still reach 24 after its third step fails at the fourth, the answer.
 """
 
 from collections import Counter
@@ -20,35 +20,35 @@ FAILED = tuple(range(1, STEPS + 1))
 
 
 def reachable(problem: str, steps: Sequence[str]) -> bool:
-    """Returns whether steps are right and 24 can be reached from the numbers that they leave.
+    """Returns whether steps are valid and the numbers that they leave can reach 24.
 
     Args:
         problem: The puzzle.
-        steps: The steps' texts. Numbers that the last of them says are left must be those.
+        steps: The steps' texts. If the last one lists the numbers left, the list must be right.
     """
     left = left_over(problem, steps)
     if left is None or not solvable(tuple(sorted(left))):
         return False
-    said = EQUATION.search(steps[-1])
-    return said is None or Counter(map(number, said[5].split())) == Counter(left)
+    equation = EQUATION.search(steps[-1])
+    return equation is None or Counter(map(number, equation[5].split())) == Counter(left)
 
 
 def failed_step(problem: str, steps: Sequence[str]) -> int:
-    """Returns the step, from 1, at which steps without a right answer failed."""
+    """Returns the number, from 1, of the step at which a sample without a right answer failed."""
     numbered = range(1, min(LENGTH, len(steps)) + 1)
     failed = (at for at in numbered if not reachable(problem, steps[:at]))
     return next(failed, len(numbered) + 1)
 
 
 def steps_in(text: str) -> list[str]:
-    """Returns the equations, each with the numbers left, that a chain of thought holds."""
+    """Returns the equations in a chain of thought, each with the numbers that it leaves."""
     return [match[0] for match in EQUATION.finditer(text)]
 
 
 def samples(problem: str, tree: Tree, right: Collection[str | None]) -> Iterator[int | None]:
-    """Yields the step at which each sample of a direct question failed; None of one that is right.
+    """Yields the step at which each sample of a direct method failed; None for a right sample.
 
-    An output without steps, such as of the prompt that asks for the answer alone, is passed over.
+    Samples without steps are skipped, such as those of the prompt that asks for the answer alone.
 
     Args:
         problem: The puzzle.
@@ -61,16 +61,16 @@ def samples(problem: str, tree: Tree, right: Collection[str | None]) -> Iterator
 
 
 def search(problem: str, tree: Tree, right: Collection[str | None]) -> Iterator[int | None]:
-    """Yields the step at which a breadth-first search failed; None where an output is right.
+    """Yields the step at which a breadth-first search failed; None if an output is right.
 
-    A search without a thought, which a limit ended at once, is passed over.
+    A search without thoughts, which a limit ended at once, is skipped.
 
     Args:
         problem: The puzzle.
         tree: The search.
         right: The right answers among its outputs.
     """
-    kept = [key for key, thought in tree.items() if key != ROOT and thought["status"] != "pruned"]
+    ids = [key for key, thought in tree.items() if key != ROOT and thought["status"] != "pruned"]
     if len(tree) > 1:
-        reached = (failed_step(problem, texts(path_to(tree, key))) for key in kept)
-        yield None if right else max(reached, default=1)
+        failures = (failed_step(problem, texts(path_to(tree, key))) for key in ids)
+        yield None if right else max(failures, default=1)

@@ -1,6 +1,6 @@
-"""What Tree-of-Mixed-Thought counts of a search for a plan (section 4), from a finished problem.
+"""Tree-of-Mixed-Thought's metrics of a search for a plan (section 4), from a finished problem.
 
-Each is one number a problem; of several its mean is told.
+Each function returns one value per problem; reports show means.
 """
 
 from collections.abc import Mapping
@@ -10,14 +10,14 @@ from thoughtgraph.bench.result_files import tree_of
 from thoughtgraph.tree import ROOT
 
 PLANNED = "tomt_"
-"""What the methods of Tree-of-Mixed-Thought begin with."""
+"""Prefix of the ids of Tree-of-Mixed-Thought's methods."""
 Row = Mapping[str, Any]
 
 
 def calls(row: Row) -> int:
-    """Returns the calls of the generator that were judged: the paper's reasoning steps.
+    """Returns the number of judged calls of the generator: the paper's reasoning steps.
 
-    Of a summary, which has no tree, and of other methods it is all requests.
+    For a summary, which has no tree, and for other methods, it is the number of all requests.
     """
     if "tree" not in row or not row["method"].startswith(PLANNED):
         return int(row["usage"]["requests"])
@@ -25,15 +25,15 @@ def calls(row: Row) -> int:
 
 
 def ahead(row: Row) -> int:
-    """Returns the requests paid for calls that were generated ahead and never judged."""
+    """Returns the number of requests for calls that were generated ahead and never judged."""
     return max(0, int(row["usage"]["requests"]) - calls(row))
 
 
 def right(row: Row, most: float = float("inf")) -> bool:
-    """Returns whether the answer is right, had there been so many calls at most.
+    """Returns whether the answer is right and took at most so many calls.
 
-    A search that ended after more calls had no plan yet, so one run with a large T holds all
-    smaller ones (appendix B).
+    A search that took more calls had no plan by then, so one run with a large T also covers all
+    smaller T (appendix B).
     """
     return row["score"] == 1.0 and calls(row) <= most
 
@@ -46,5 +46,5 @@ def no_back(row: Row) -> bool:
 
 
 def inconsistent(row: Row) -> bool:
-    """Returns whether a plan was accepted and its answer is wrong."""
+    """Returns whether a plan was accepted but its answer is wrong."""
     return row["answer"] is not None and not right(row)

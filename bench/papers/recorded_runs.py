@@ -1,10 +1,10 @@
-"""The GPT-4 runs that Tree of Thoughts published, as a comparison: Game of 24, votes and search.
+"""Compares votes and searches among the GPT-4 runs of Game of 24 that Tree of Thoughts published.
 
     uv run thoughtgraph data get gpt4-cot gpt4-tot --out sets
     uv run python -m thoughtgraph.bench.papers.recorded_runs sets/gpt4-*.json --out runs
     uv run thoughtgraph report runs --paper
 
-Prints what votes and searches solve and cost. With `--out` the runs become results as of `bench`.
+Prints the accuracy and the cost of votes and searches. `--out` stores the runs as `bench` would.
 """
 
 import argparse
@@ -29,23 +29,23 @@ from thoughtgraph.tasks.game24.game24 import Game24
 from thoughtgraph.tree import Thought
 
 DOLLARS = {"prompt_tokens": 0.03 / 1000, "completion_tokens": 0.06 / 1000}
-"""The price of a token of GPT-4 then (`models.py` of the official code)."""
+"""GPT-4's prices per token at that time (`models.py` of the official code)."""
 SAMPLES_A_REQUEST = 20
-"""The most samples that the official code asks for at once; each request reads the prompt."""
+"""Most samples per request of the official code; each request reads the prompt."""
 SIZES = (1, 10, 100)
-"""Numbers of samples that are shown (ours)."""
+"""Numbers of samples in the table (ours)."""
 HEADINGS = ("method", "right (95 %)", "tokens", "dollars")
 
 
 def recorded_rows(logs: Sequence[Path]) -> list[Row]:
-    """Returns the runs of logs, as results.
+    """Returns the runs of logs as rows.
 
     Args:
-        logs: Files of the official code, JSON or packed with gzip. Those of samples leave out what
-            the puzzles are: those of searches tell it.
+        logs: Log files of the official code, JSON or gzipped JSON. The logs of samples leave out
+            the puzzles, so the logs of searches must be among them.
 
     Raises:
-        InputError: A file cannot be read, or there is no search of a puzzle.
+        InputError: A file cannot be read, or no search tells the puzzle of a sample.
     """
     runs = [run for each in logs for run in _priced(_read(each))]
     puzzles = {run["idx"]: run["steps"][0]["x"] for run in runs if "steps" in run}
@@ -64,14 +64,14 @@ def _read(log: Path) -> list[dict[str, Any]]:
 
 
 def _priced(runs: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yields runs with their own usage: logs add it up, from nothing again after a restart."""
-    before = dict.fromkeys(DOLLARS, 0)
+    """Yields runs with their own usage: logs hold running totals, which a restart sets to 0."""
+    previous = dict.fromkeys(DOLLARS, 0)
     for run in runs:
         total = {name: run["usage_so_far"][name] for name in DOLLARS}
-        if any(total[name] < before[name] for name in DOLLARS):
-            before = dict.fromkeys(DOLLARS, 0)
-        yield {**run, "usage": {name: total[name] - before[name] for name in DOLLARS}}
-        before = total
+        if any(total[name] < previous[name] for name in DOLLARS):
+            previous = dict.fromkeys(DOLLARS, 0)
+        yield {**run, "usage": {name: total[name] - previous[name] for name in DOLLARS}}
+        previous = total
 
 
 def _row(run: Mapping[str, Any], puzzle: str) -> Row:
@@ -104,7 +104,7 @@ def _row(run: Mapping[str, Any], puzzle: str) -> Row:
             "dollars": dollars,
             "samples": len(outputs),
             "calls": ceil(len(outputs) / SAMPLES_A_REQUEST),
-            # The logs do not tell them.
+            # The logs leave them out.
             **dict.fromkeys(("requests", "seconds"), nan),
         },
     }
@@ -121,36 +121,36 @@ def _dollars(usage: Mapping[str, float]) -> float:
 
 
 def comparison(rows: Iterable[Row]) -> Table:
-    """Returns what votes of k samples, the best of k and the searches solve and cost."""
-    made: list[Sequence[str]] = []
+    """Returns the accuracy and cost of votes of k samples, of the best of k and of searches."""
+    lines: list[Sequence[str]] = []
     for entry in entries(rows):
-        made += _searches(entry) if entry.method == "tot_bfs" else _votes(entry)
-    return Table("", HEADINGS, made)
+        lines += _search_lines(entry) if entry.method == "tot_bfs" else _vote_lines(entry)
+    return Table("", HEADINGS, lines)
 
 
-def _votes(entry: Entry) -> Iterator[Sequence[str]]:
-    reached = [points(row) for row in entry.rows]
-    for size in [size for size in SIZES if size <= min(map(len, reached))]:
-        spent = [_part(row["usage"], size) for row in entry.rows]
-        voted = [each[size - 1].score for each in reached]
-        yield _line(f"vote of {size} samples" if size > 1 else "one sample", voted, spent)
+def _vote_lines(entry: Entry) -> Iterator[Sequence[str]]:
+    runs = [points(row) for row in entry.rows]
+    for size in [size for size in SIZES if size <= min(map(len, runs))]:
+        usages = [_usage_of(row["usage"], size) for row in entry.rows]
+        votes = [each[size - 1].score for each in runs]
+        yield _line(f"vote of {size} samples" if size > 1 else "one sample", votes, usages)
         if size > 1:
-            yield _line(f"best of {size} samples (oracle)", _best(entry, size), spent)
+            yield _line(f"best of {size} samples (oracle)", _best_scores(entry, size), usages)
 
 
-def _searches(entry: Entry) -> Iterator[Sequence[str]]:
-    spent = [row["usage"] for row in entry.rows]
-    yield _line("ToT, first output", _best(entry, 1), spent)
-    yield _line("ToT, first output that can be read", [*entry.scores.values()], spent)
-    yield _line("ToT, any output (oracle)", _best(entry), spent)
+def _search_lines(entry: Entry) -> Iterator[Sequence[str]]:
+    usages = [row["usage"] for row in entry.rows]
+    yield _line("ToT, first output", _best_scores(entry, 1), usages)
+    yield _line("ToT, first output that can be read", [*entry.scores.values()], usages)
+    yield _line("ToT, any output (oracle)", _best_scores(entry), usages)
 
 
-def _best(entry: Entry, size: int | None = None) -> list[float]:
+def _best_scores(entry: Entry, size: int | None = None) -> list[float]:
     return [best_of_k(row["scores"], size) for row in entry.rows]
 
 
-def _part(usage: Mapping[str, float], size: int) -> dict[str, float]:
-    """Returns what some of the samples cost."""
+def _usage_of(usage: Mapping[str, float], size: int) -> dict[str, float]:
+    """Returns the usage of the first `size` samples."""
     requests, all_requests = (ceil(n / SAMPLES_A_REQUEST) for n in (size, usage["samples"]))
     return {
         "prompt_tokens": usage["prompt_tokens"] * requests / all_requests,
@@ -158,23 +158,23 @@ def _part(usage: Mapping[str, float], size: int) -> dict[str, float]:
     }
 
 
-def _line(name: str, right: Sequence[float], spent: Sequence[Mapping[str, float]]) -> Sequence[str]:
+def _line(name: str, right: Sequence[float], costs: Sequence[Mapping[str, float]]) -> Sequence[str]:
     low, high = interval(right)
-    tokens = mean([sum(each[name] for name in DOLLARS) for each in spent])
-    told = f"{mean(right):.0%} ({100 * low:.0f}-{high:.0%})"
-    return name, told, f"{tokens:,.0f}", f"{mean([*map(_dollars, spent)]):.3f}"
+    tokens = mean([sum(each[name] for name in DOLLARS) for each in costs])
+    accuracy = f"{mean(right):.0%} ({100 * low:.0f}-{high:.0%})"
+    return name, accuracy, f"{tokens:,.0f}", f"{mean([*map(_dollars, costs)]):.3f}"
 
 
 def main(logs: Sequence[Path], out: str) -> None:
-    """Prints the table, and keeps the runs where a folder is named."""
+    """Prints the table; stores the runs if a folder is named."""
     rows = recorded_rows(logs)
     print(grid(*comparison(rows)[1:]), end="")
     if out:
         folder = ResultFolder(out)
         folder.open()
-        known = folder.finished()
+        finished = folder.finished()
         for row in rows:
-            if row["key"] not in known:
+            if row["key"] not in finished:
                 folder.append(row)
         folder.close()
 

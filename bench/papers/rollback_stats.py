@@ -1,8 +1,8 @@
-"""What the rollbacks of Thought Rollback did: the data of the paper's Figure 3.
+"""Statistics of Thought Rollback's rollbacks: the data of the paper's Figure 3.
 
-Interactions by method (a), the kinds of reasoning paths with how many of each are right (b),
-failures at the first step of Game of 24 by rollbacks to the problem and by the span of the one that
-led to the step (c), and the spans of all rollbacks.
+They are the interactions by method (a), the kinds of reasoning paths with the number of right ones
+(b), failures at the first step of Game of 24 by the number of rollbacks to the problem (c), and the
+spans of all rollbacks.
 """
 
 from collections.abc import Sequence
@@ -12,26 +12,26 @@ from thoughtgraph.bench.papers.failed_steps import reachable
 from thoughtgraph.tree import ROOT, Tree, path_to
 
 STRUCTURED = "rollback"
-"""The method whose structure is told."""
+"""The method whose paths and rollbacks are counted."""
 METHODS = (STRUCTURED, "chain", "level_tot")
-"""The methods whose interactions are told."""
+"""The methods whose interactions are counted."""
 MOST_OUT = 2
-"""A path is Out Rollback when rollbacks leave more of its thoughts than this (section 5.1)."""
+"""A path is Out Rollback if rollbacks leave from more of its thoughts than this (section 5.1)."""
 
 
 class Kinds(NamedTuple):
-    """Which kinds of path a path is; the first two may both hold, and neither may."""
+    """The kinds of a reasoning path; the first two may both hold, or neither."""
 
     into: bool
     """In Rollback: rollbacks led to the creation of more than half of its thoughts."""
     out: bool
-    """Out Rollback: rollbacks leave more than two of its thoughts."""
+    """Out Rollback: rollbacks leave from more than two of its thoughts."""
     none: bool
-    """No Rollback: neither occurs on it."""
+    """No Rollback: rollbacks neither created nor leave from any of its thoughts."""
 
 
 def kinds(tree: Tree, key: str) -> Kinds:
-    """Returns which kinds of path ends in a thought."""
+    """Returns the kinds of the path that ends in a thought."""
     path = path_to(tree, key)
     into = sum("caused_by" in thought for thought in path)
     out = sum("rollback" in thought for thought in path)
@@ -39,7 +39,7 @@ def kinds(tree: Tree, key: str) -> Kinds:
 
 
 def spans(tree: Tree) -> list[int]:
-    """Returns how many thoughts each rollback went back, oldest first."""
+    """Returns the number of thoughts that each rollback went back, oldest rollback first."""
     return [
         thought["depth"] - tree[thought["rollback"]["to"]]["depth"]
         for thought in tree.values()
@@ -48,7 +48,7 @@ def spans(tree: Tree) -> list[int]:
 
 
 def solutions(tree: Tree) -> list[str]:
-    """Returns the thoughts that end a path and count as solutions, in order."""
+    """Returns the ids of thoughts that end a path as a solution, in order."""
     return [key for key, thought in tree.items() if thought["status"] == "terminal"]
 
 
@@ -56,9 +56,9 @@ class FirstStep(NamedTuple):
     """A first step of a Game of 24 search."""
 
     before: int
-    """How many rollbacks had led to the root's continuations up to it, itself included."""
+    """Number of first steps that a rollback led to, up to and including this one."""
     failed: bool
-    """Whether it is no step, or 24 cannot be reached from the numbers that it leaves."""
+    """Whether the step is invalid or leaves numbers that cannot reach 24."""
 
 
 def first_steps(problem: str, tree: Tree) -> list[FirstStep]:
@@ -66,11 +66,11 @@ def first_steps(problem: str, tree: Tree) -> list[FirstStep]:
     steps: list[FirstStep] = []
     for thought in tree.values():
         if thought["parent"] == ROOT:
-            before = sum("caused_by" in tree[key] for key in _firsts(tree, thought["id"]))
+            before = sum("caused_by" in tree[key] for key in _first_ids(tree, thought["id"]))
             steps.append(FirstStep(before, not reachable(problem, [thought["text"]])))
     return steps
 
 
-def _firsts(tree: Tree, key: str) -> Sequence[str]:
-    """Returns the first steps up to one, itself included."""
+def _first_ids(tree: Tree, key: str) -> Sequence[str]:
+    """Returns the ids of the first steps up to and including thought `key`."""
     return [k for k, t in tree.items() if t["parent"] == ROOT and int(k) <= int(key)]

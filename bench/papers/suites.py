@@ -1,14 +1,14 @@
-"""Tables as data: what to run for each row, and what was published of it.
+"""Suites: tables as data, with the runs and the published numbers of each line.
 
-One a published table, and `comparison`, which is ours.
+There is one suite per published table, and `comparison`, which is ours.
 
-A suite is a file of TOML beside this one. It says what cannot be reproduced, and why.
+A suite is a TOML file next to this one. It also lists the lines that cannot be reproduced.
 
-    title, source      what the table is, and where it stands
-    parts              what is searched: task, data set, which problems, how many repeats
-    [[rows]]           a line of the table: method, settings, parts, what was published
+    title, source      the table's title, and its place in a paper
+    parts              sets of problems: task, data set, range of problems, number of repeats
+    [[rows]]           a line of the table: method, settings, parts, published numbers
     averages           a mean over the parts, each with a weight
-    correlations       how the means of the parts go with a fact of their problems
+    correlations       correlation of the parts' means with a fact of their problems
     missing            a line that cannot be reproduced, and why
 """
 
@@ -23,9 +23,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from thoughtgraph.errors import InputError, UnknownName
 
 PLACE = "thoughtgraph.bench.papers"
-"""The package whose files the suites are."""
+"""The package that holds the files of the suites."""
 Figure = str
-"""What a number is, by the names of `paper_figures`.
+"""The kind of a number, by a name of `paper_figures`.
 
 `score`: of the answer; `mean`: of all outputs; `coherence`, `mean coherence`: the same from 1 to
 10, by a judge; `best`: of the best output; `f1`: HotpotQA's.
@@ -38,8 +38,8 @@ Of crosswords, whose `score` is the share of right words: `letters` and `games`,
 over all samples, and `best …` of the board with most right words that the search visited, as an
 oracle would choose.
 
-Relative to another line: `saving`: its calls divided by this line's; `… ratio`: this line's tokens
-divided by its; `… change`: what this line has more, in percentage points."""
+Relative to another line: `saving`: the other line's calls divided by this line's; `… ratio`: this
+line's tokens divided by the other's; `… change`: this line's lead, in percentage points."""
 
 
 class _Strict(BaseModel):
@@ -52,20 +52,20 @@ class Part(_Strict):
     id: str
     task: str
     data: str = ""
-    """The data set's name, by which its file is found, or `made:TYPE`; empty: made up."""
+    """The data set's name, which identifies its file, or `made:TYPE`; empty: generated problems."""
     problems: str = ""
     """A range such as `901:1000`; empty: all."""
     sample: int = 0
-    """How many are drawn; 0: all."""
+    """Number of problems to draw; 0: all."""
     sample_seed: int | None = None
-    """What they are drawn from; None: what the command says."""
+    """Seed of the draw; None: the seed of the command."""
     seeds: int = 1
-    """How often each is searched."""
+    """Number of searches of each problem."""
     paragraphs: bool = False
     where: Mapping[str, str] = Field(default_factory=dict)
-    """What the data set must say of a problem, such as its level."""
+    """Facts that a problem must have, such as its level."""
     note: str = ""
-    """How it differs from what the paper used."""
+    """Its differences from the set in the paper."""
 
 
 class Published(NamedTuple):
@@ -77,20 +77,20 @@ class Published(NamedTuple):
     value: float
     figure: Figure
     note: str
-    """What keeps it from being compared."""
+    """Why the number is hard to compare with ours."""
 
 
 class PublishedFigure(_Strict):
-    """What was published of one figure of a model."""
+    """The published numbers of one figure of a model."""
 
     model: str
     figure: Figure = "score"
     values: Mapping[str, float]
-    """By part, average or correlation."""
+    """The numbers, by part, average or correlation."""
     note: str = ""
-    """What keeps all of them from being compared."""
+    """Why all of the numbers are hard to compare with ours."""
     notes: Mapping[str, str] = Field(default_factory=dict)
-    """What keeps single ones from being compared."""
+    """Replaces `note` for single numbers, by part, average or correlation."""
 
     def numbers(self) -> Iterator[Published]:
         """Yields each number."""
@@ -107,16 +107,16 @@ class Line(_Strict):
     settings: Mapping[str, Any] = Field(default_factory=dict)
     oracle: bool = False
     same_run_as: str = ""
-    """Name of the line whose runs hold this one's answers too; empty: it is run by itself."""
+    """Name of the line whose runs also hold this line's answers; empty: its own runs do."""
     parts: Sequence[str] = ()
-    """Ids of the parts it is run on; none: all."""
+    """Ids of the parts to run it on; empty: all."""
     relative_to: str = ""
     """Name of the line that its savings, ratios and changes are relative to."""
     figures: Sequence[PublishedFigure] = Field((), alias="published")
 
     @property
     def published(self) -> list[Published]:
-        """All numbers that were published of it."""
+        """All published numbers of the line."""
         return [number for figure in self.figures for number in figure.numbers()]
 
 
@@ -125,39 +125,39 @@ class Average(_Strict):
 
     name: str
     weights: Mapping[str, float]
-    """By the ids of the parts; their sum may be any."""
+    """Weights by the ids of the parts, with any sum."""
     note: str = ""
-    """Where the weights are from."""
+    """Source of the weights."""
 
     @property
     def explanation(self) -> str:
-        """The weights in words."""
+        """The weights as text."""
         return ", ".join(f"{part} {weight:g}" for part, weight in self.weights.items())
 
 
 class Correlation(_Strict):
-    """Pearson's correlation, over the parts of a line, of their means with those of a fact."""
+    """Pearson's correlation between the means of a line's parts and the parts' means of a fact."""
 
     name: str
     fact: str
-    """What is told of each problem, as a number, such as `hop`."""
+    """Name of a numeric fact of each problem, such as `hop`."""
     note: str = ""
 
     @property
     def explanation(self) -> str:
-        """What it is in words."""
+        """The correlation's meaning as text."""
         return f"Pearson's correlation of the sets' means with their mean {self.fact}"
 
 
 class Missing(_Strict):
-    """What cannot be reproduced."""
+    """A line that cannot be reproduced."""
 
     name: str
     why: str
 
 
 class Suite(_Strict):
-    """One table."""
+    """A table as data."""
 
     id: str
     title: str
@@ -169,32 +169,32 @@ class Suite(_Strict):
     missing: Sequence[Missing] = ()
 
     def parts_of(self, line: Line) -> list[Part]:
-        """Returns what a line is run on."""
+        """Returns the parts to run a line on."""
         return [part for part in self.parts if not line.parts or part.id in line.parts]
 
     @property
     def wholes(self) -> list[Average | Correlation]:
-        """What is published of several parts together."""
+        """The averages and correlations over several parts."""
         return [*self.averages, *self.correlations]
 
 
 def names() -> list[str]:
     """Returns the ids of all suites."""
-    known = [each.name.rpartition(".") for each in files(PLACE).iterdir()]
-    return sorted(name for name, _, kind in known if kind == "toml")
+    paths = [each.name.rpartition(".") for each in files(PLACE).iterdir()]
+    return sorted(name for name, _, extension in paths if extension == "toml")
 
 
 @cache
 def suite(name: str) -> Suite:
-    """Returns a suite.
+    """Returns a suite by its id.
 
     Raises:
-        UnknownName: There is none of that id.
-        InputError: Its file is damaged.
+        UnknownName: No suite has that id.
+        InputError: The file of the suite is damaged.
     """
-    known = names()
-    if name not in known:
-        raise UnknownName("suite", name, known)
+    ids = names()
+    if name not in ids:
+        raise UnknownName("suite", name, ids)
     text = files(PLACE).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     try:
         return Suite(id=name, **tomllib.loads(text))

@@ -1,4 +1,4 @@
-"""Descriptions of objects: drawing one that fits, and writing it in the data sets' words."""
+"""Draws descriptions that fit objects, and writes them in the words of the data sets."""
 
 from itertools import combinations
 from random import Random
@@ -13,15 +13,15 @@ PHRASES = {
     "front": ("in front of",),
     "behind": ("behind",),
 }
-"""How the public data sets say a relation."""
+"""The phrases of the public data sets for each relation."""
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_ALSO = {
+_SYNONYMS = {
     **{"large": ("large", "big"), "small": ("small", "tiny")},
     **{"metal": ("metal", "metallic", "shiny"), "rubber": ("rubber", "matte")},
     **{"sphere": ("sphere", "ball"), "cube": ("cube", "block")},
 }
 Words = frozenset[str]
-"""Attributes and parts that a description may not tell, because they are asked."""
+"""Attributes and parts that a description must not name, because the question asks for them."""
 
 
 def descriptions_of(scene: Scene, at: int, hidden: Words = frozenset()) -> list[Reference]:
@@ -29,20 +29,20 @@ def descriptions_of(scene: Scene, at: int, hidden: Words = frozenset()) -> list[
 
     Args:
         scene: The scene.
-        at: The object.
-        hidden: What may not be told: "category", "color", "size", "material", or names of parts.
+        at: Index of the object.
+        hidden: Words to leave out: "category", "color", "size", "material", or names of parts.
     """
     each = scene.objects[at]
     nouns = [None] if "category" in hidden else [None, each.category.lower()]
     if scene.style == "clevr":
-        shown = [
+        visible = [
             word
             for kind, word in zip(("color", "size", "material"), each.attributes, strict=True)
             if kind not in hidden
         ]
-        subsets = [set(some) for n in range(len(shown) + 1) for some in combinations(shown, n)]
-        order = (each.attributes[1], each.attributes[0], each.attributes[2])
-        texts = [tuple(word for word in order if word in some) for some in subsets]
+        choices = [set(some) for n in range(len(visible) + 1) for some in combinations(visible, n)]
+        in_order = (each.attributes[1], each.attributes[0], each.attributes[2])
+        texts = [tuple(word for word in in_order if word in some) for some in choices]
         return [Reference(noun, words) for noun in nouns for words in texts]
     groups = [
         g for name, part in each.parts.items() if name not in hidden for g in _groups(name, part)
@@ -55,14 +55,14 @@ def unique_description(
 ) -> Reference | None:
     """Returns a random description that fits object `at` and no other object of the domain.
 
-    In a domain that is a relation's result, the words alone must fit more objects of the scene than
-    the domain leaves, so that the relation matters.
+    If the domain is the result of a relation, the description must fit other objects of the scene
+    outside the domain, so that the question depends on the relation.
     """
     whole = len(domain) == len(scene.objects)
     choices = []
     for reference in descriptions_of(scene, at, hidden):
         words = matching(scene, reference)
-        matters = _describes(reference) if whole else len(words) > 1
+        matters = _is_specific(reference) if whole else len(words) > 1
         if words & domain == {at} and matters:
             choices.append(reference)
     return rng.choice(choices) if choices else None
@@ -73,7 +73,7 @@ def group_description(scene: Scene, domain: frozenset[int], rng: Random) -> Refe
     if not domain or rng.random() < 0.5:
         return Reference()
     choices = [
-        each for each in descriptions_of(scene, rng.choice(sorted(domain))) if _describes(each)
+        each for each in descriptions_of(scene, rng.choice(sorted(domain))) if _is_specific(each)
     ]
     return rng.choice(choices)
 
@@ -87,7 +87,7 @@ def words_of(reference: Reference) -> Words:
 
 
 class Phrasing:
-    """Writes descriptions and relations, drawing among the data set's synonyms."""
+    """Writes descriptions and relations with random synonyms of the data set."""
 
     def __init__(self, scene: Scene, rng: Random) -> None:
         self.scene = scene
@@ -95,7 +95,7 @@ class Phrasing:
         self.rng = rng
 
     def words(self, reference: Reference, many: bool = False) -> str:
-        """Returns the description without an article, in the plural if asked."""
+        """Returns the description without an article; in the plural if `many`."""
         noun = self._noun(reference, many)
         if self.style == "clevr":
             return " ".join([*map(self._word, reference.attributes), noun])
@@ -113,7 +113,7 @@ class Phrasing:
         return plural(noun) if many else noun
 
     def _word(self, word: str) -> str:
-        return self.rng.choice(_ALSO.get(word, (word,)))
+        return self.rng.choice(_SYNONYMS.get(word, (word,)))
 
     def _group(self, group: Group, reference: Reference) -> str:
         number, color, part = group
@@ -126,7 +126,7 @@ class Phrasing:
         return " ".join([DIGITS[number], *words] if number is not None else words)
 
 
-def _describes(reference: Reference) -> bool:
+def _is_specific(reference: Reference) -> bool:
     return bool(reference.noun or reference.attributes or reference.group)
 
 

@@ -1,4 +1,4 @@
-"""Drafts of questions on a scene: references so far, domains, and their text."""
+"""Builds drafts of questions on a scene: references to objects, and their texts."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -14,11 +14,11 @@ DIRECTIONS = ("left", "right", "front", "behind")
 
 
 class DeadEnd(Exception):
-    """A draw that leads to no question; another one is made."""
+    """A draw that cannot become a question; the caller draws again."""
 
 
 class QuestionDraft(NamedTuple):
-    """A question that is not checked yet."""
+    """A question before its check."""
 
     question: str
     references: tuple[Reference, ...]
@@ -26,7 +26,7 @@ class QuestionDraft(NamedTuple):
 
 
 class DraftBuilder:
-    """One draw of a question on a scene: what it says so far."""
+    """Builds one random question on a scene, reference by reference."""
 
     def __init__(self, scene: Scene, rng: Random) -> None:
         self.scene, self.rng = scene, rng
@@ -45,10 +45,10 @@ class DraftBuilder:
         domain: frozenset[int] | None = None,
         links: tuple[tuple[str, int], ...] = (),
     ) -> int:
-        """Adds a reference to one object not referred to yet; returns its place.
+        """Adds a reference to one new object of the domain; returns the reference's index.
 
         Raises:
-            DeadEnd: There is none that can be described.
+            DeadEnd: The domain has no new object, or the drawn object has no unique description.
         """
         among = self.all if domain is None else domain
         pool = sorted(among - set(self.objects))
@@ -59,18 +59,18 @@ class DraftBuilder:
         return self.add(replace(reference, links=links), at)
 
     def targets(self, count: int, hidden: Words = frozenset()) -> list[int]:
-        """Adds several such references; all are drawn, whether or not one leads nowhere.
+        """Adds several references by `target`, and draws all even if one is a dead end.
 
         Raises:
-            DeadEnd: One of them does.
+            DeadEnd: At least one of them is.
         """
-        places: list[int] = []
+        indices: list[int] = []
         for _ in range(count):
             with suppress(DeadEnd):
-                places.append(self.target(hidden))
-        if len(places) < count:
+                indices.append(self.target(hidden))
+        if len(indices) < count:
             raise DeadEnd
-        return places
+        return indices
 
     def add(self, reference: Reference, at: int = -1) -> int:
         self.references.append(reference)
@@ -78,16 +78,16 @@ class DraftBuilder:
         return len(self.references) - 1
 
     def parts(self, at: int) -> Mapping[str, Part]:
-        """Returns the parts of the object that a reference means."""
+        """Returns the parts of the object that reference `at` means."""
         return self.scene.objects[self.objects[at]].parts
 
     def around(self, of: int) -> tuple[str, frozenset[int]]:
-        """Returns a random relation and the objects that stand so to reference `of`."""
+        """Returns a random relation and the objects that have it to reference `of`."""
         name = self.rng.choice(DIRECTIONS)
         return name, frozenset(self.scene.relationships[name][self.objects[of]])
 
     def text(self, at: int, many: bool = False, article: bool = True) -> str:
-        """Returns a reference in words, with what it refers to: "the bed left of the cart"."""
+        """Returns the text of a reference and its links: "the bed left of the cart"."""
         each = self.references[at]
         words = self.phrasing.words(each, many)
         phrases = [
@@ -99,7 +99,7 @@ class DraftBuilder:
         return f"the {words}{tail}" if article and not many else f"{words}{tail}"
 
     def askable_attribute(self) -> str:
-        """Returns what may be asked of an object: its category, or an attribute (CLEVR)."""
+        """Returns a property to ask of an object: its category, or for CLEVR also an attribute."""
         if self.scene.style == "ptr":
             return "category"
         return self.rng.choice(("category", "color", "size", "material"))

@@ -1,4 +1,4 @@
-"""Which puzzles of Game of 24 can be solved, by trying everything."""
+"""Finds the solvable puzzles of Game of 24, by exhaustive search."""
 
 from fractions import Fraction
 from functools import lru_cache
@@ -29,7 +29,7 @@ def solvable(numbers: tuple[Fraction, ...]) -> bool:
         a, b = numbers[i], numbers[j]
         rest = [n for k, n in enumerate(numbers) if k not in (i, j)]
         results = {a + b, a - b, b - a, a * b, *([a / b] if b else []), *([b / a] if a else [])}
-        # In order, so that equal hands are looked up and not tried again.
+        # Sorted, so that the cache recognises equal hands.
         if any(solvable(tuple(sorted([*rest, result]))) for result in results):
             return True
     return False

@@ -1,8 +1,8 @@
-"""What a question means, and its answer by set logic straight on the scene.
+"""The meaning of a question, and its gold answer by set logic directly on the scene.
 
-A question is a few references to objects, which may refer to each other, and what is asked of them.
-The answers are computed here without any tool of `thoughtgraph.tools`, so that they check gold
-plans rather than repeat them.
+A question consists of references to objects, which may refer to each other, and of asks about them.
+Answers do not use the tools of `thoughtgraph.tools`, so they are an independent check of the gold
+plans.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from thoughtgraph.tools.scenes.scene import Scene, SceneObject
 
 
 class NotUnique(Exception):
-    """A reference that must mean one object means none or several."""
+    """A reference that must mean exactly one object means none or several."""
 
 
 class Group(NamedTuple):
-    """A part as a PTR description has it: how many, which color, which part."""
+    """A part in a description of PTR, optionally with its number and color."""
 
     number: int | None
     color: str | None
@@ -25,15 +25,15 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference to objects: all conditions hold together.
+    """A reference to the objects that meet all of its conditions.
 
     Attributes:
-        noun: The category or shape; None for "thing".
+        noun: The category (PTR) or shape (CLEVR); None for "thing".
         attributes: Size, color and material words, in this order (CLEVR).
-        group: The part it has (PTR).
+        group: A part that the object has (PTR).
         links: Relations to other references: ("left", 0) = left of reference 0.
-        same: Shares this attribute (and part) with another reference and is not it.
-        like: Stands to reference c as b stands to a, for (a, b, c).
+        same: (attribute, part, r): an object other than reference r with its attribute (of a part).
+        like: (a, b, c): the object has the relations to reference c that b has to a.
     """
 
     noun: str | None = None
@@ -45,10 +45,10 @@ class Reference:
 
 
 class Ask(NamedTuple):
-    """One thing asked of one reference.
+    """A query about one reference.
 
-    `kind` is count, exist, category, color, size, material, number (of a part) or part (by color);
-    `what` is the part or the color where the kind needs one.
+    `kind` is count, exist, category, color, size, material, number (of a part) or part (by color).
+    `what` is the part or the color that some kinds need.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class Ask(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The whole question: one ask, or two and how they are joined.
+    """The query of a whole question: one ask, or two asks and their join.
 
     `join` is None, sum, more_by, fewer_by, equal, more or fewer.
     """
@@ -67,13 +67,13 @@ class Asked(NamedTuple):
 
 
 def answer(scene: Scene, references: tuple[Reference, ...], wanted: Asked) -> str:
-    """Returns the answer: yes or no, digits, a word in lower case.
+    """Returns the gold answer: yes or no, digits, or a word in lower case.
 
     Raises:
-        NotUnique: A reference that must mean one object does not.
-        ValueError: A difference is negative, or a part or color is not as the question presumes.
+        NotUnique: A reference that must mean one object means none or several.
+        ValueError: A difference is negative, or the object lacks the part or color in question.
     """
-    values = [_asked(scene, references, each) for each in wanted.asks]
+    values = [_value_of(scene, references, each) for each in wanted.asks]
     match wanted.join:
         case None:
             result = values[0]
@@ -103,12 +103,12 @@ def referents(scene: Scene, references: tuple[Reference, ...], at: int) -> froze
         objects &= set(table[name][sole_referent(scene, references, other)])
     if reference.same:
         attribute, part, other = reference.same
-        it = sole_referent(scene, references, other)
-        wanted = attribute_of(scene.objects[it], attribute, part)
+        index = sole_referent(scene, references, other)
+        wanted = attribute_of(scene.objects[index], attribute, part)
         objects &= {
             i for i, o in enumerate(scene.objects) if attribute_of(o, attribute, part) == wanted
         }
-        objects.discard(it)
+        objects.discard(index)
     if reference.like:
         a, b, c = (sole_referent(scene, references, each) for each in reference.like)
         names = [name for name, rows in table.items() if b in rows[a]]
@@ -117,12 +117,12 @@ def referents(scene: Scene, references: tuple[Reference, ...], at: int) -> froze
 
 
 def matching(scene: Scene, reference: Reference) -> frozenset[int]:
-    """Returns the objects that a reference's own words fit, wherever they stand."""
+    """Returns the objects that a reference's words fit, whatever their relations."""
     return frozenset(i for i, each in enumerate(scene.objects) if _fits(each, reference))
 
 
 def sole_referent(scene: Scene, references: tuple[Reference, ...], at: int) -> int:
-    """Returns the one object that reference `at` means."""
+    """Returns the only object that reference `at` means, else raises `NotUnique`."""
     objects = referents(scene, references, at)
     if len(objects) != 1:
         raise NotUnique(f"reference {at} means {len(objects)} objects")
@@ -135,10 +135,10 @@ def attribute_of(each: SceneObject, attribute: str, part: str | None) -> Any:
         return each.category.lower()
     if part is None:
         return each.attributes[("color", "size", "material").index(attribute)]
-    has = each.parts.get(part)
-    if has is None:
+    own = each.parts.get(part)
+    if own is None:
         return 0 if attribute == "number" else None
-    return has.count if attribute == "number" else has.color
+    return own.count if attribute == "number" else own.color
 
 
 def _fits(each: SceneObject, reference: Reference) -> bool:
@@ -149,21 +149,21 @@ def _fits(each: SceneObject, reference: Reference) -> bool:
     if reference.group is None:
         return True
     number, color, part = reference.group
-    has = each.parts.get(part)
-    return has is not None and number in (None, has.count) and color in (None, has.color)
+    own = each.parts.get(part)
+    return own is not None and number in (None, own.count) and color in (None, own.color)
 
 
-def _asked(scene: Scene, references: tuple[Reference, ...], ask: Ask) -> Any:
+def _value_of(scene: Scene, references: tuple[Reference, ...], ask: Ask) -> Any:
     if ask.kind in ("count", "exist"):
         objects = referents(scene, references, ask.of)
         return len(objects) if ask.kind == "count" else bool(objects)
-    it = scene.objects[sole_referent(scene, references, ask.of)]
+    target = scene.objects[sole_referent(scene, references, ask.of)]
     if ask.kind == "part":
-        names = [name for name, part in it.parts.items() if part.color == ask.what]
+        names = [name for name, part in target.parts.items() if part.color == ask.what]
         if len(names) != 1:
             raise ValueError(f"{len(names)} parts have the color")
         return names[0]
-    value = attribute_of(it, ask.kind, ask.what)
+    value = attribute_of(target, ask.kind, ask.what)
     if value is None:
         raise ValueError("the object lacks the part")
     return value

@@ -1,4 +1,4 @@
-"""From what a question means to its gold plan, in the order of the paper's examples."""
+"""Writes the gold plan of a question from its meaning, in the order of the paper's examples."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ _DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight
 
 
 def gold_plan(references: tuple[Reference, ...], wanted: Asked) -> tuple[str, ...]:
-    """Returns the plan's lines, the last of which assigns `ans`."""
+    """Returns the lines of the gold plan; the last one assigns `ans`."""
     return _PlanWriter(references).plan(wanted)
 
 
@@ -43,26 +43,26 @@ class _PlanWriter:
         return name
 
     def ask(self, name: str | None, ask: Ask) -> str:
-        """Writes the steps that find what is asked; returns the name of its value."""
-        it = self.reference(ask.of)
-        return self.query(it, ask.kind, ask.what, name or _VARIABLES.get(ask.kind, ask.kind))
+        """Writes the steps that compute an ask; returns the variable of its value."""
+        objects = self.reference(ask.of)
+        return self.query(objects, ask.kind, ask.what, name or _VARIABLES.get(ask.kind, ask.kind))
 
-    def query(self, it: str, kind: str, what: str | None, name: str) -> str:
+    def query(self, variable: str, kind: str, what: str | None, name: str) -> str:
         match kind:
             case "count":
-                return self.step(f"count_object({it})", name)
+                return self.step(f"count_object({variable})", name)
             case "exist":
-                return self.step(f"exist({it})", name)
+                return self.step(f"exist({variable})", name)
             case "number":
-                return self.step(f'count_part("{what}",{it})', name)
+                return self.step(f'count_part("{what}",{variable})', name)
             case "part":
-                return self.step(f'query_part("{what}",{it})', name)
+                return self.step(f'query_part("{what}",{variable})', name)
             case "color":
-                return self.step(f"query_color({_quoted(what)}{it})", name)
-        return self.step(f"{_QUERIES[kind]}({it})", name)
+                return self.step(f"query_color({_quoted(what)}{variable})", name)
+        return self.step(f"{_QUERIES[kind]}({variable})", name)
 
     def reference(self, at: int) -> str:
-        """Writes the steps that find a reference's objects, once; returns their name."""
+        """Writes, once, the steps that find a reference's objects; returns their variable."""
         if at not in self.known:
             each = self.references[at]
             source = self.source(each)
@@ -77,24 +77,24 @@ class _PlanWriter:
             return self.step(f"filter_relation({relation},{c},all_obj)", "obj")
         if each.same:
             return self.same(each, *each.same)
-        sides = [
+        sets = [
             self.step(f'query_relation("{name}",{self.reference(other)})', "obj")
             for name, other in each.links
         ]
-        if len(sides) == 2:
-            return self.step(f"intersection({','.join(sides)})", "obj")
-        return sides[0] if sides else "all_obj"
+        if len(sets) == 2:
+            return self.step(f"intersection({','.join(sets)})", "obj")
+        return sets[0] if sets else "all_obj"
 
     def same(self, each: Reference, attribute: str, part: str | None, other: int) -> str:
-        it = self.reference(other)
-        value = self.query(it, attribute, part, _VARIABLES.get(attribute, attribute))
+        objects = self.reference(other)
+        value = self.query(objects, attribute, part, _VARIABLES.get(attribute, attribute))
         if attribute == "category":
             step = self.step(f"filter_category({value},all_obj)", "obj")
         else:
             words = f'{value},"{part}"' if part else value
             step = self.step(f"filter_part([{words}],all_obj)", "obj")
         step = self.write_filters(each, step)
-        return self.step(f"exclude_object({it},{step})", "obj")
+        return self.step(f"exclude_object({objects},{step})", "obj")
 
     def write_filters(self, each: Reference, source: str) -> str:
         words = list(each.attributes)

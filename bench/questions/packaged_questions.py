@@ -1,9 +1,9 @@
-"""Makes the solved examples that prompts about scenes show.
+"""Writes the solved examples in the prompts about scenes.
 
     python -m thoughtgraph.bench.questions.packaged_questions FOLDER
 
-FOLDER is the checkout. `prompts/plans` holds 20 for each type and style; their seed is kept for
-them: questions made with any other one are about other scenes.
+FOLDER is the checkout. `prompts/plans` holds 20 examples per type and style. Their seed is reserved
+for them: questions from any other seed are about other scenes.
 """
 
 import argparse
@@ -16,25 +16,25 @@ from thoughtgraph.bench.questions.scene_questions import generate
 from thoughtgraph.tools.scenes.vocabulary import Style
 
 SEED = 20_230_818
-"""Kept for the examples: the day the paper appeared (ours)."""
+"""Reserved for the examples: the day the paper appeared (ours)."""
 SIZE = 20
-"""Examples a type (section 3.1: 20)."""
+"""Examples per type (section 3.1: 20)."""
 SPARE = 5
-"""More that are made, because a question may come twice, or be asked in a public test."""
+"""Extra questions, because some are duplicates or appear in a public test set."""
 ASKED = frozenset({"How many other things are the same size as the matte ball?"})
-"""Drawn questions that CLEVR's validation split asks in the same words, of other scenes."""
+"""Generated questions that CLEVR's validation split asks word for word, about other scenes."""
 
 
 def examples(style: Style, kind: Type) -> str:
-    """Returns the examples of one type as JSON: one a line, no scene, no answer."""
-    made = {q.question: list(q.plan) for q in generate(style, kind, SIZE + SPARE, SEED)}
-    kept = [(q, plan) for q, plan in made.items() if q not in ASKED][:SIZE]
-    lines = [json.dumps({"question": q, "plan": plan}) for q, plan in kept]
+    """Returns the examples of a type as JSON, one per line, without scenes and answers."""
+    plans = {q.question: list(q.plan) for q in generate(style, kind, SIZE + SPARE, SEED)}
+    selected = [(q, plan) for q, plan in plans.items() if q not in ASKED][:SIZE]
+    lines = [json.dumps({"question": q, "plan": plan}) for q, plan in selected]
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def main(folder: Path) -> None:
-    """Writes all files of a checkout."""
+    """Writes the example files of a checkout."""
     for style in get_args(Style):
         for kind in get_args(Type):
             file = folder / "prompts" / "plans" / f"{style}_{kind}.json"

@@ -1,7 +1,7 @@
 """The nine question types of Tree-of-Mixed-Thought in both styles (appendix A.1): meaning and text.
 
-Each type draws references to objects of a scene, says what is asked of them, and writes the
-question in the words of the public data sets' templates. A draw that meets a dead end is None.
+Each type draws references to objects of a scene, decides what to ask about them, and words the
+question as the templates of the public data sets do. A draw may end in a `DeadEnd`.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,20 +20,20 @@ Type = Literal[
     "short", "long", "sum", "compare", "logic", "query_part", "exist", "count", "analogy"
 ]
 Links = tuple[tuple[str, int], ...]
-"""Relations to references."""
+"""Relations to other references, as in `Reference.links`."""
 
 
 def draft(kind: Type, scene: Scene, rng: Random) -> QuestionDraft | None:
-    """Returns a random question of a type on a scene, unchecked; None for a dead end."""
+    """Returns a random, unchecked question of a type on a scene; None for a dead end."""
     try:
         return _DRAWS[kind](DraftBuilder(scene, rng))
     except DeadEnd:
         return None
 
 
-def _refuse(dead: bool) -> None:
-    """Ends a draw that makes no sense."""
-    if dead:
+def _dead_end_if(senseless: bool) -> None:
+    """Raises `DeadEnd` if a draw makes no sense."""
+    if senseless:
         raise DeadEnd
 
 
@@ -49,20 +49,20 @@ def _chain(hops: int, d: DraftBuilder) -> QuestionDraft:
 def _logic(d: DraftBuilder) -> QuestionDraft:
     first, second = d.targets(2)
     (one, left), (two, right) = d.around(first), d.around(second)
-    _refuse(left & right in (left, right))
+    _dead_end_if(left & right in (left, right))
     return _last_question(d, ((one, first), (two, second)), left & right)
 
 
 def _last_question(d: DraftBuilder, links: Links, domain: frozenset[int]) -> QuestionDraft:
-    """Asks something of the objects of a domain that links describe."""
+    """Finishes a draft with a random ask about objects of the domain that the links describe."""
     kinds = ["count", "exist", "attribute", "attribute"]
     if d.scene.style == "ptr":
         kinds = ["count", "exist", "attribute", "color", "number", "part"]
     kind = d.rng.choice(kinds)
     if kind not in ("count", "exist"):
-        return _asked_of_one(d, kind, links, domain)
+        return _ask_about_one(d, kind, links, domain)
     many = group_description(d.scene, domain, d.rng)
-    _refuse(len(matching(d.scene, many)) <= len(matching(d.scene, many) & domain))
+    _dead_end_if(len(matching(d.scene, many)) <= len(matching(d.scene, many) & domain))
     at = d.add(replace(many, links=links))
     verb = "are" if len(links) == 2 else d.rng.choice(("that are", "are"))
     lead = "how many {}" if kind == "count" else "are there any {}"
@@ -74,36 +74,36 @@ def _last_question(d: DraftBuilder, links: Links, domain: frozenset[int]) -> Que
     return d.draft(f"{lead.format(tail)}?", Ask(kind, at))
 
 
-def _asked_of_one(
+def _ask_about_one(
     d: DraftBuilder, kind: str, links: Links, domain: frozenset[int]
 ) -> QuestionDraft:
     if kind == "attribute":
-        wanted = d.askable_attribute()
-        at = d.target(frozenset([wanted]), domain, links)
-        return d.draft(_attribute_question(d, wanted, d.text(at)), Ask(wanted, at))
+        attribute = d.askable_attribute()
+        at = d.target(frozenset([attribute]), domain, links)
+        return d.draft(_attribute_question(d, attribute, d.text(at)), Ask(attribute, at))
     part = d.rng.choice(PARTS)
     at = d.target(frozenset([part]), domain, links)
-    has = d.parts(at)
+    parts = d.parts(at)
     if kind == "part":
-        color = d.rng.choice(sorted({each.color or "" for each in has.values()}))
+        color = d.rng.choice(sorted({each.color or "" for each in parts.values()}))
         question = f"what is the category of the {color} part of {d.text(at)}?"
         group = d.references[at].group
-        _refuse(group is not None and group.color == color)
+        _dead_end_if(group is not None and group.color == color)
         return d.draft(question, Ask("part", at, color))
-    if part not in has:
-        part = d.rng.choice(sorted(has))
-    _refuse(part in words_of(d.references[at]))
-    it = d.text(at)
+    if part not in parts:
+        part = d.rng.choice(sorted(parts))
+    _dead_end_if(part in words_of(d.references[at]))
+    target = d.text(at)
     phrases = {
-        "color": f"what is the color of the {_counted(has, part)} of {it}?",
-        "number": f"how many {plural(part)} does {it} have?",
+        "color": f"what is the color of the {_part_noun(parts, part)} of {target}?",
+        "number": f"how many {plural(part)} does {target} have?",
     }
     return d.draft(phrases[kind], Ask(kind, at, part))
 
 
-def _counted(has: Mapping[str, Part], part: str) -> str:
-    """Returns the noun for as many of a part as there are."""
-    return plural(part) if has[part].count > 1 else part
+def _part_noun(parts: Mapping[str, Part], part: str) -> str:
+    """Returns the noun of a part, in the plural if the object has several of it."""
+    return plural(part) if parts[part].count > 1 else part
 
 
 def _attribute_question(d: DraftBuilder, wanted: str, target: str) -> str:
@@ -116,18 +116,18 @@ def _attribute_question(d: DraftBuilder, wanted: str, target: str) -> str:
 
 
 def _two_counts(d: DraftBuilder) -> tuple[Ask, Ask, str, str]:
-    """Draws two counts: of a part each (PTR), of objects each (CLEVR); with their texts."""
+    """Draws two counts with their texts: each counts a part (PTR) or objects (CLEVR)."""
     if d.scene.style == "clevr":
         counted = [d.add(group_description(d.scene, d.all, d.rng)) for _ in range(2)]
         first, second = (words_of(d.references[at]) for at in counted)
-        _refuse(not (first and second) or first == second)
+        _dead_end_if(not (first and second) or first == second)
         one, two = (d.text(at, many=True) for at in counted)
         return Ask("count", counted[0]), Ask("count", counted[1]), one, two
     asks, texts = [], []
     for _ in range(2):
         at = d.target()
         part = d.rng.choice(sorted(d.parts(at)))
-        _refuse(part in words_of(d.references[at]))
+        _dead_end_if(part in words_of(d.references[at]))
         asks.append(Ask("number", at, part))
         texts.append(f"{plural(part)} in {d.text(at)}")
     return asks[0], asks[1], texts[0], texts[1]
@@ -180,7 +180,7 @@ def _query_part(d: DraftBuilder) -> QuestionDraft:
         )
         return d.draft(question, Ask("part", other, color))
     wanted = d.askable_attribute()
-    _refuse(wanted == shared)
+    _dead_end_if(wanted == shared)
     thing = d.phrasing.words(Reference())
     target = f"the other {thing} that is {_sharing_words(d, shared)} as {d.text(first)}"
     return d.draft(_attribute_question(d, wanted, target), Ask(wanted, other))
@@ -199,20 +199,20 @@ def _count(d: DraftBuilder) -> QuestionDraft:
 
 
 def _sharing(d: DraftBuilder) -> tuple[int, str, str]:
-    """Draws the others that share something with an object: place, noun, and what they share."""
+    """Draws a reference to objects that share something with another: index, noun, condition."""
     kind = d.askable_attribute()
     if d.scene.style == "ptr":
         kind = d.rng.choice(("category", "color", "number"))
     part = d.rng.choice(PARTS) if kind != "category" and d.scene.style == "ptr" else None
     first = d.target(frozenset([part or kind]))
-    has = d.parts(first)
-    if part and part not in has:
-        part = d.rng.choice(sorted(has))
-        _refuse(part in words_of(d.references[first]))
+    parts = d.parts(first)
+    if part and part not in parts:
+        part = d.rng.choice(sorted(parts))
+        _dead_end_if(part in words_of(d.references[first]))
     other = d.add(Reference(same=(kind, part, first)))
     things = d.phrasing.words(Reference(), many=True)
     if part:
-        noun = plural(part) if kind == "number" else _counted(has, part)
+        noun = plural(part) if kind == "number" else _part_noun(parts, part)
         shared = f"the same {kind} of {noun} as {d.text(first)}"
     else:
         things, shared = f"other {things}", f"{_sharing_words(d, kind)} as {d.text(first)}"
@@ -230,16 +230,16 @@ def _sharing_words(d: DraftBuilder, attribute: str) -> str:
 
 def _count_of_other(d: DraftBuilder) -> QuestionDraft:
     first = d.target()
-    has = d.parts(first)
-    part = d.rng.choice(sorted(has))
-    _refuse(part in words_of(d.references[first]))
+    parts = d.parts(first)
+    part = d.rng.choice(sorted(parts))
+    _dead_end_if(part in words_of(d.references[first]))
     other = d.add(Reference(same=("color", part, first)))
     wanted = d.rng.choice(PARTS)
     question = (
         f"what is the number of the {plural(wanted)} of the thing that has the same color of "
-        f"{_counted(has, part)} as {d.text(first)}?"
+        f"{_part_noun(parts, part)} as {d.text(first)}?"
     )
-    _refuse(wanted == part)
+    _dead_end_if(wanted == part)
     return d.draft(question, Ask("number", other, wanted))
 
 
@@ -248,15 +248,15 @@ def _analogy(d: DraftBuilder) -> QuestionDraft:
     other = d.add(Reference(like=(a, b, c)))
     kind = d.rng.choice(("attribute", "count", "exist"))
     lead = f"{d.text(a)} has certain positional relation to {d.text(b)}. by analogy, "
-    it = d.text(c)
+    target = d.text(c)
     if kind == "count":
-        tail = f"how many objects does {it} have the same positional relation to?"
+        tail = f"how many objects does {target} have the same positional relation to?"
     elif kind == "exist":
-        tail = f"is there an object that {it} has the same positional relation to?"
+        tail = f"is there an object that {target} has the same positional relation to?"
     else:
         kind = d.askable_attribute()
         word = "shape" if kind == "category" and d.scene.style == "clevr" else kind
-        tail = f"{it} has the same positional relation to an object of what {word}?"
+        tail = f"{target} has the same positional relation to an object of what {word}?"
     return d.draft(lead + tail, Ask(kind, other))
 
 

@@ -1,7 +1,7 @@
-"""Random scenes in the style of CLEVR and of PTR, for questions made offline.
+"""Draws random scenes in the style of CLEVR and of PTR, for questions generated offline.
 
-PTR's structural rules and weights are the data set's own; how often a part occurs is ours, because
-the public files do not tell. Every draw comes from the generator that is given.
+PTR's structural rules and weights are the data set's own. The frequencies of parts are ours, as the
+public files do not state them. Every draw uses the caller's generator.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from thoughtgraph.tools.scenes.vocabulary import COLORS, MATERIALS, SHAPES, SIZE
 Counts = dict[str, int]
 
 CATEGORY_WEIGHTS = {"Chair": 0.3, "Table": 0.3, "Bed": 0.15, "Refrigerator": 0.15, "Cart": 0.1}
-"""How often PTR draws a category."""
+"""The probability of each category in PTR."""
 PTR_REACH, PTR_APART, PTR_MARGIN = 6.0, 1.5, 0.2
-"""Half the side of the floor, the least distance, the offset from which a relation holds."""
+"""Half the side of the floor, the least distance of objects, the least offset of a relation."""
 CLEVR_REACH, CLEVR_MARGIN = 3.0, 0.2
 
 
@@ -75,17 +75,17 @@ def _scene(
     margin: float,
     unused: tuple[str, ...],
 ) -> Scene:
-    every = range(len(places))
+    indices = range(len(places))
 
     def rows(axis: int, sign: int) -> list[list[int]]:
         return [
-            [j for j in every if j != i and sign * (places[j][axis] - places[i][axis]) > margin]
-            for i in every
+            [j for j in indices if j != i and sign * (places[j][axis] - places[i][axis]) > margin]
+            for i in indices
         ]
 
     relationships = {
         **{"left": rows(0, -1), "right": rows(0, 1), "front": rows(1, -1), "behind": rows(1, 1)},
-        **{name: [[] for _ in every] for name in unused},
+        **{name: [[] for _ in indices] for name in unused},
     }
     names = numbered(categories)
     return Scene.from_json(

@@ -1,8 +1,8 @@
-"""Questions about scenes, made offline: drawn, checked, balanced, each with its gold plan.
+"""Generates questions about scenes offline: drawn, checked, balanced, each with its gold plan.
 
-Nothing is kept that does not meet every constraint (ours): references are unique and distinct,
-relations matter, the gold plan passes the strict evaluator and gives the answer that set logic
-gives, the question cannot be answered with a relation left out, and no answer is given too often.
+Every question meets all constraints (ours): references are unique and distinct, relations matter,
+the gold plan passes the strict evaluator and gives the same answer as set logic, the answer changes
+or is lost without any of its relations, and no answer is too frequent.
 """
 
 import json
@@ -27,7 +27,7 @@ from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.vocabulary import Style
 
 MOST_TRIES = 50_000
-"""Draws without a question after which generation gives up; a question takes 2 to 60 (ours)."""
+"""Fruitless draws in a row after which generation gives up; a question takes 2 to 60 (ours)."""
 
 _RULES = Rules()
 _SHARES = {"ptr": 1.5, "clevr": 5.0}
@@ -44,17 +44,17 @@ class SceneQuestion(NamedTuple):
     """The scene in the ToMT format."""
     question: str
     answer: str
-    """The gold answer: yes or no, digits, a lower-case word."""
+    """The gold answer: yes or no, digits, or a lower-case word."""
     plan: tuple[str, ...]
-    """The gold plan's lines, without numbers."""
+    """The lines of the gold plan, without line numbers."""
 
     @property
     def hop(self) -> int:
-        """The number of the plan's steps."""
+        """The number of steps of the plan."""
         return len(self.plan)
 
     def problem(self) -> str:
-        """Returns the problem as JSON text: scene, question, type; nothing of the gold."""
+        """Returns the problem as JSON text: scene, question and type, without answer and plan."""
         return json.dumps({"scene": self.scene, "question": self.question, "type": self.type})
 
 
@@ -66,14 +66,14 @@ def generate(style: Style, kind: Type, count: int, seed: int) -> list[SceneQuest
     Args:
         style: The style of scenes and texts.
         kind: The question type.
-        count: How many questions.
-        seed: Any number.
+        count: Number of questions.
+        seed: Seed of the draws; any number.
 
     Raises:
-        InputError: No further question was found in `MOST_TRIES` draws.
+        InputError: `MOST_TRIES` draws in a row gave no further question.
     """
     rng = Random(f"{style} {kind} {seed}")
-    golds: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     questions: list[SceneQuestion] = []
     tries = 0
     while len(questions) < count:
@@ -81,33 +81,33 @@ def generate(style: Style, kind: Type, count: int, seed: int) -> list[SceneQuest
         if tries > MOST_TRIES:
             raise InputError(f"no {count} {kind} questions in {style} style from seed {seed}")
         scene = random_scene(style, rng)
-        made = draft(kind, scene, rng)
-        gold = made and checked_answer(scene, made)
-        if not made or not gold or is_overused(golds, gold, style):
+        candidate = draft(kind, scene, rng)
+        gold = candidate and checked_answer(scene, candidate)
+        if not candidate or not gold or is_overused(counts, gold, style):
             continue
-        golds[gold] += 1
+        counts[gold] += 1
         tries = 0
-        plan = gold_plan(made.references, made.wanted)
+        plan = gold_plan(candidate.references, candidate.wanted)
         name = f"{style}-{kind}-{seed}-{len(questions):04d}"
-        known = (name, style, kind, scene.to_json(), made.question, gold, plan)
-        questions.append(SceneQuestion(*known))
+        fields = (name, style, kind, scene.to_json(), candidate.question, gold, plan)
+        questions.append(SceneQuestion(*fields))
     return questions
 
 
-def is_overused(golds: Mapping[str, int], gold: str, style: Style) -> bool:
-    """Whether one more question with this answer would upset the balance.
+def is_overused(count_of: Mapping[str, int], gold: str, style: Style) -> bool:
+    """Returns whether one more question with this answer would upset the balance.
 
-    The rule of CLEVR's generator with PTR's share: an answer waits while it is given more than 1.1
-    times as often as the second most common one, or more than 1.5 (PTR) or 5 (CLEVR) times as often
-    as the median answer, counted as at least 5. A rare answer waits, too, while it would pull the
-    median down so far that another one is over.
+    This is the rule of CLEVR's generator with PTR's share. An answer is overused while it is more
+    than 1.1 times as frequent as the second most frequent one, or more than 1.5 (PTR) or 5 (CLEVR)
+    times as frequent as the median answer, whose count is taken as at least 5. A rare answer is
+    overused, too, while it would lower the median so far that another answer exceeds its limit.
     """
-    counts = sorted(golds.values())
+    counts = sorted(count_of.values())
     second = counts[-2] if len(counts) > 1 else 0
-    mine = golds.get(gold, 0)
-    if mine > 1.1 * second or mine > _most_allowed(counts, style):
+    own_count = count_of.get(gold, 0)
+    if own_count > 1.1 * second or own_count > _most_allowed(counts, style):
         return True
-    after = sorted({**golds, gold: mine + 1}.values())
+    after = sorted({**count_of, gold: own_count + 1}.values())
     return after[-1] > _most_allowed(after, style) + 1
 
 
@@ -116,54 +116,54 @@ def _most_allowed(counts: Sequence[int], style: Style) -> float:
     return _SHARES[style] * max(5, middle)
 
 
-def checked_answer(scene: Scene, made: QuestionDraft) -> str | None:
+def checked_answer(scene: Scene, candidate: QuestionDraft) -> str | None:
     """Returns the answer of a draft that meets every constraint; else None."""
     try:
-        gold = answer(scene, made.references, made.wanted)
+        gold = answer(scene, candidate.references, candidate.wanted)
     except (NotUnique, ValueError):
         return None
     sound = (
         not (gold.isdigit() and int(gold) > 9)
-        and _distinct(scene, made)
-        and _plan_answers(scene, made, gold)
-        and all(_changes_answer(scene, without, gold) for without in _without_a_relation(made))
+        and _distinct(scene, candidate)
+        and _plan_answers(scene, candidate, gold)
+        and all(_changes_answer(scene, without, gold) for without in _without_a_relation(candidate))
     )
     return gold if sound else None
 
 
-def _distinct(scene: Scene, made: QuestionDraft) -> bool:
-    """Whether the references that mean one object mean different ones."""
-    single = {other for each in made.references for _, other in each.links}
-    single |= {other for each in made.references for other in each.like or ()}
-    single |= {ask.of for ask in made.wanted.asks if ask.kind not in ("count", "exist")}
-    objects = [referents(scene, made.references, at) for at in sorted(single)]
+def _distinct(scene: Scene, candidate: QuestionDraft) -> bool:
+    """Returns whether all references that must mean one object mean different objects."""
+    single = {other for each in candidate.references for _, other in each.links}
+    single |= {other for each in candidate.references for other in each.like or ()}
+    single |= {ask.of for ask in candidate.wanted.asks if ask.kind not in ("count", "exist")}
+    objects = [referents(scene, candidate.references, at) for at in sorted(single)]
     return len(set(objects)) == len(objects)
 
 
-def _plan_answers(scene: Scene, made: QuestionDraft, gold: str) -> bool:
-    plan = gold_plan(made.references, made.wanted)
+def _plan_answers(scene: Scene, candidate: QuestionDraft, gold: str) -> bool:
+    plan = gold_plan(candidate.references, candidate.wanted)
     return judge(scene, None, plan, _RULES).answer == gold
 
 
-def _without_a_relation(made: QuestionDraft) -> Iterator[QuestionDraft]:
-    """Yields the draft with one relation left out, for each relation that could matter.
+def _without_a_relation(candidate: QuestionDraft) -> Iterator[QuestionDraft]:
+    """Yields the draft without one relation, for each relation that could matter.
 
-    Whether there is any object among more objects is never "no" where it was "yes": such a question
-    is not held to its outermost relation, or every answer would be "no".
+    The outermost relation of an "exist" question stays: without it there are more objects, so "yes"
+    never becomes "no", and only questions that are answered "no" would pass the check.
     """
-    (first, *_) = made.wanted.asks
-    for at, each in enumerate(made.references):
+    (first, *_) = candidate.wanted.asks
+    for at, each in enumerate(candidate.references):
         if first.kind == "exist" and at == first.of:
             continue
-        looser = [
+        variants = [
             replace(each, links=each.links[:k] + each.links[k + 1 :])
             for k in range(len(each.links))
         ]
         if each.like:
-            looser.append(replace(each, like=None))
-        for one in looser:
-            references = (*made.references[:at], one, *made.references[at + 1 :])
-            yield made._replace(references=references)
+            variants.append(replace(each, like=None))
+        for variant in variants:
+            references = (*candidate.references[:at], variant, *candidate.references[at + 1 :])
+            yield candidate._replace(references=references)
 
 
 def _changes_answer(scene: Scene, without: QuestionDraft, gold: str) -> bool:

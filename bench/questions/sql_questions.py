@@ -1,8 +1,8 @@
-"""Questions to databases, made anew of defog's sql-eval and defog-data, for task `sql`.
+"""Rebuilds defog's sql-eval and defog-data as questions and databases for the task `sql`.
 
-Their databases are scripts for PostgreSQL whose dates are relative to the day of loading. Here they
-become SQLite files as of one day, and of the questions those stay whose accepted queries all run
-and return rows.
+defog's databases are PostgreSQL scripts with dates relative to the day of loading. Here they become
+SQLite files as of one fixed day. A question stays only if all of its accepted queries run and
+return rows.
 """
 
 import csv
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 TODAY = date(2025, 6, 15)
-"""The day of loading (ours)."""
+"""The fixed day of loading (ours)."""
 QUESTIONS, DATABASES = "questions.jsonl", "database"
-"""What is made: lines for `bench --data`, and the folder for `--set database=…`."""
+"""The results: lines for `bench --data`, and the folder for `--set database=…`."""
 ID_DIGITS = 10
 _ONLY_POSTGRES = re.compile(r"\bpublic\.|::\w+")
 _RELATIVE = re.compile(
@@ -29,11 +29,11 @@ _RELATIVE = re.compile(
 
 
 def rebuild(folder: Path, scripts: Sequence[str], questions: Path) -> None:
-    """Makes the databases and the questions out of what was downloaded.
+    """Builds the databases and the questions from the downloaded files.
 
     Args:
-        folder: Where the scripts are; what is made of them takes their place.
-        scripts: Their names; a database is called as its script.
+        folder: The folder of the scripts; databases and questions replace them.
+        scripts: Names of the scripts; a database has the name of its script.
         questions: The CSV file of questions.
     """
     (folder / DATABASES).mkdir()
@@ -43,18 +43,18 @@ def rebuild(folder: Path, scripts: Sequence[str], questions: Path) -> None:
             database.executescript(_for_sqlite((folder / name).read_text(encoding="utf-8")))
         (folder / name).unlink()
     with (folder / QUESTIONS).open("w", encoding="utf-8") as out:
-        for each in _answered(folder, questions):
+        for each in _usable_questions(folder, questions):
             out.write(json.dumps(each, ensure_ascii=False) + "\n")
 
 
 def _for_sqlite(script: str) -> str:
-    """Returns a script without schemas and casts, and with the dates of `TODAY`."""
-    return _RELATIVE.sub(_of_today, _ONLY_POSTGRES.sub("", script))
+    """Returns a script without schemas and casts, with its relative dates as of `TODAY`."""
+    return _RELATIVE.sub(_as_of_today, _ONLY_POSTGRES.sub("", script))
 
 
-def _of_today(relative: re.Match[str]) -> str:
-    """Returns a date, its year or its month, as the script asks for it."""
-    day = _before(int(relative["number"]), relative["unit"])
+def _as_of_today(relative: re.Match[str]) -> str:
+    """Returns a relative date, its year or its month's name, as the script requests."""
+    day = _day_before(int(relative["number"]), relative["unit"])
     match (relative["function"] or "").upper():
         case "EXTRACT":
             return str(day.year)
@@ -63,14 +63,14 @@ def _of_today(relative: re.Match[str]) -> str:
     return f"'{day:%Y-%m-%d}'"
 
 
-def _before(number: int, unit: str) -> date:
+def _day_before(number: int, unit: str) -> date:
     """Returns the day so many months or years before `TODAY`."""
     months = number * (12 if unit.upper().startswith("YEAR") else 1)
     years, month = divmod(TODAY.year * 12 + TODAY.month - 1 - months, 12)
     return TODAY.replace(year=years, month=month + 1)
 
 
-def _answered(folder: Path, questions: Path) -> Iterator[Mapping[str, Any]]:
+def _usable_questions(folder: Path, questions: Path) -> Iterator[Mapping[str, Any]]:
     """Yields the questions whose accepted queries all return rows."""
     with questions.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):

@@ -1,9 +1,9 @@
-"""Measures speed, and compares each figure with its target.
+"""Measures speed and compares each figure with its target.
 
     uv run python -m thoughtgraph.bench.speed [NAME …] [--quick]
 
-Without a name all measurements are taken. Ends with 1 when a target was missed. Figures are ratios
-within one run where they can be, but other programs on the machine still disturb them.
+Without a name, all measurements run. The exit status is 1 if a target is missed. Figures are ratios
+within one run where possible, but other programs on the machine still disturb them.
 """
 
 import argparse
@@ -17,13 +17,13 @@ from thoughtgraph.bench.speed.figures import Conditions, Figure, Unavailable
 
 
 class Measurement(NamedTuple):
-    """Something about speed that is measured, as ratios within one run where possible."""
+    """A measurement of speed, as ratios within one run where possible."""
 
     take: Callable[[Conditions], Coroutine[Any, Any, Sequence[Figure]]]
     times: int
-    """How many are repeated."""
+    """Number of repetitions."""
     quick: int
-    """How many with `--quick`, which shows that it works and little more."""
+    """Number of repetitions with `--quick`, which only shows that the measurement works."""
     measures: str
 
 
@@ -45,15 +45,15 @@ MEASUREMENTS: Mapping[str, Measurement] = {
         "searches of COUNT requests on the embedded model, beside these in the best order",
     ),
 }
-"""All measurements, in the order in which they are taken."""
+"""All measurements, in the order in which they run."""
 
 
 def options() -> argparse.ArgumentParser:
-    """Returns the options of the command."""
-    known = "\n".join(f"  {name}: {each.measures}" for name, each in MEASUREMENTS.items())
+    """Returns the parser of the command's options."""
+    measurements = "\n".join(f"  {name}: {each.measures}" for name, each in MEASUREMENTS.items())
     parser = argparse.ArgumentParser(
         prog="python -m thoughtgraph.bench.speed",
-        description=f"Measures speed:\n{known}",
+        description=f"Measures speed:\n{measurements}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; default: all")
@@ -64,7 +64,7 @@ def options() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Takes the measurements, prints them, and returns the exit status."""
+    """Runs the measurements, prints their figures and returns the exit status."""
     parser = options()
     chosen = parser.parse_args(arguments)
     if unknown := [name for name in chosen.names if name not in MEASUREMENTS]:

@@ -1,9 +1,9 @@
-"""Searches of the embedded model, beside the same requests sent to llama.cpp in the best order.
+"""Compares searches on the embedded model with their requests sent to llama.cpp in the best order.
 
-The requests of searches, of one problem or of several side by side, are noted and sent again by a
-bare client: one after the other, as they were sent, and all at once, sorted so that prompts that
-begin alike follow each other. The faster of the two is the best order. Before each, the server
-forgets all that it has read.
+A recorder notes the requests of searches of one problem or several at once. A bare client sends the
+requests again: first one by one in the original order, then concurrently, sorted so that prompts
+with a common beginning are neighbours. The faster of the two is the best order. The server's prompt
+cache is erased before each.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from thoughtgraph.llm.local import SLOTS
 from thoughtgraph.registry import task
 
 SENT = ("temperature", "max_tokens", "seed", "n", "stop")
-"""What a request says besides its messages."""
+"""The parameters of a request besides its messages."""
 SAMPLES = 8
-"""Of `cot_sc` (ours): enough that decoding together shows, few enough to end in minutes."""
+"""Samples of `cot_sc` (ours): enough to show batched decoding, few enough to end in minutes."""
 SIDE_BY_SIDE = 4
-"""Problems that are searched at once (ours)."""
+"""Number of concurrent searches of one method (ours)."""
 PEN = "A pen costs 2 dollars and a pencil a quarter of that. What do 7 pens and 12 pencils cost?"
 
 
 class MeasuredSearch(NamedTuple):
-    """A search that is measured, or several of one method side by side."""
+    """A search to measure, or several concurrent searches of one method."""
 
     method: str
     task: str
@@ -43,7 +43,7 @@ class MeasuredSearch(NamedTuple):
 
 
 class RequestRecorder(AsyncCallbackHandler):
-    """Notes the requests of a search, as the server gets them."""
+    """Records the requests of a search in the form that the server receives."""
 
     def __init__(self) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -56,29 +56,29 @@ class RequestRecorder(AsyncCallbackHandler):
         run_id: UUID,
         **more: Any,
     ) -> None:
-        """Notes one request."""
+        """Records one request."""
         parameters = more.get("invocation_params", {})
         sampling = {name: parameters[name] for name in SENT if parameters.get(name) is not None}
         self.requests.append({"messages": convert_to_openai_messages(messages[0]), **sampling})
 
 
 def searches(requests: int) -> Mapping[str, MeasuredSearch]:
-    """Returns what is searched, with at most so many requests each."""
-    most = {"limit_requests": requests, "max_completion_tokens": 120}
+    """Returns the searches to measure, with at most so many requests each."""
+    limits = {"limit_requests": requests, "max_completion_tokens": 120}
     questions = [record.problem for record in generated(task("ptr"), ["sum"], SIDE_BY_SIDE, seed=3)]
-    plans = {"shots": 3, "redraw": "question", "temperature": 1.0, **most}
-    votes = {"n_generate": SAMPLES, "wording": "chat", **most}
+    plans = {"shots": 3, "redraw": "question", "temperature": 1.0, **limits}
+    votes = {"n_generate": SAMPLES, "wording": "chat", **limits}
     return {
         "cot_sc": MeasuredSearch("cot_sc", "gsm8k", [PEN], votes),
-        "tot_bfs": MeasuredSearch("tot_bfs", "game24", ["4 9 10 13"], {"n_evaluate": 1, **most}),
+        "tot_bfs": MeasuredSearch("tot_bfs", "game24", ["4 9 10 13"], {"n_evaluate": 1, **limits}),
         "tomt_os": MeasuredSearch("tomt_os", "ptr", questions[:1], plans),
-        "rollback": MeasuredSearch("rollback", "gsm8k", [PEN], most),
+        "rollback": MeasuredSearch("rollback", "gsm8k", [PEN], limits),
         "four problems": MeasuredSearch("tomt_os", "ptr", questions, plans),
     }
 
 
 async def measured(under: Conditions) -> Sequence[Figure]:
-    """Returns how long each search takes, and in times of its requests in the best order."""
+    """Returns the time of each search, also relative to its requests in the best order."""
     try:
         server = await asyncio.to_thread(local.serve, "local")
     except ModelUnavailable as error:
@@ -89,8 +89,8 @@ async def measured(under: Conditions) -> Sequence[Figure]:
         for name, each in searches(under.repeats).items():
             requests, seconds = await timed_search(each)
             in_order = await timed_replay(client, server, requests, 1)
-            together = await timed_replay(client, server, sorted(requests, key=str), SLOTS)
-            best = min(in_order, together)
+            concurrent = await timed_replay(client, server, sorted(requests, key=str), SLOTS)
+            best = min(in_order, concurrent)
             figures += [
                 Figure(f"{name}, requests", len(requests)),
                 Figure(f"{name}, searched", seconds, "s"),
@@ -100,7 +100,7 @@ async def measured(under: Conditions) -> Sequence[Figure]:
 
 
 async def timed_search(wanted: MeasuredSearch) -> tuple[Sequence[dict[str, Any]], float]:
-    """Searches all problems at once; returns what was asked, and the seconds."""
+    """Searches all problems concurrently; returns the requests and the seconds."""
     graph = tg.build(wanted.method, task=wanted.task, model="local")
     recorder = RequestRecorder()
     config: Any = {"callbacks": [recorder]}
@@ -116,14 +116,14 @@ async def timed_replay(
     requests: Sequence[dict[str, Any]],
     at_once: int,
 ) -> float:
-    """Sends requests to a server that has read nothing; returns the seconds they take."""
+    """Sends requests to the server, its prompt cache erased; returns the seconds they take."""
     root = server.base_url.removesuffix("/v1")
     for slot in range(SLOTS):
         (await client.post(f"{root}/slots/{slot}?action=erase")).raise_for_status()
-    left = iter(requests)
+    queue = iter(requests)
 
     async def work() -> None:
-        for body in left:
+        for body in queue:
             answer = await client.post(f"{server.base_url}/chat/completions", json=body)
             answer.raise_for_status()
 

@@ -1,10 +1,10 @@
-"""The figures that measurements of speed give, and what they are taken under."""
+"""The figures of speed measurements, and the conditions of a measurement."""
 
 from typing import NamedTuple
 
 
 class Figure(NamedTuple):
-    """A number that was measured; without a bound nothing is aimed at."""
+    """A measured number; without a bound it has no target."""
 
     name: str
     value: float
@@ -18,21 +18,21 @@ class Figure(NamedTuple):
         return above or (self.least is not None and self.value < self.least)
 
     def line(self) -> str:
-        """Returns the figure, its bound and whether it was missed, as a line."""
+        """Returns a line with the figure, its bound and whether the bound was missed."""
         bound = f"at most {self.most:g}" if self.most is not None else ""
         if self.least is not None:
             bound = f"at least {self.least:g}"
-        told = f"{bound}{', missed' if self.missed() else ''}"
-        return f"  {self.name:<48}{self.value:>10.4g} {self.unit:<14}{told}".rstrip()
+        target = f"{bound}{', missed' if self.missed() else ''}"
+        return f"  {self.name:<48}{self.value:>10.4g} {self.unit:<14}{target}".rstrip()
 
 
 class Conditions(NamedTuple):
-    """What a measurement is taken under."""
+    """The conditions of a measurement."""
 
     repeats: int
-    """How many of what the measurement repeats."""
+    """Number of repetitions, in the measurement's own unit."""
     latency: float = 0.2
-    """Seconds that the server takes for an answer, where one is awaited."""
+    """Seconds that the server takes for an answer, in measurements that use it."""
 
 
 class Unavailable(Exception):

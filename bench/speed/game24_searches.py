@@ -1,9 +1,9 @@
-"""Searches of Game of 24 on a server, beside a plain loop over the same chat model.
+"""Compares searches of Game of 24 on a server with a plain loop over the same chat model.
 
-How close do they come to the time of their dependent requests, and how many requests a second do
-many of them send? The loop makes the same requests in the same order of dependence, with nothing
-around them: no graph, no state, no limits, no counters. All that is compared takes turns, and
-medians are compared. The first turn warms connections and imports up and is not counted.
+How close do searches come to the time of their dependent requests, and how many requests per second
+do many of them send? The loop sends the same requests with the same dependencies and nothing around
+them: no graph, no state, no limits, no counters. Loop and searches take turns, and medians count.
+The first turn warms up connections and imports and does not count.
 """
 
 import asyncio
@@ -35,34 +35,34 @@ PUZZLES = (
 )
 """Ranks 901 to 910 of the public list: the first ten of the paper's hundred test puzzles."""
 LEVELS = 8
-"""Dependent requests of a search: four steps, each proposed and valued."""
+"""Dependent requests of a search: a proposal and a valuation in each of four steps."""
 TURNS = 3
-"""Turns of many searches at once (ours)."""
+"""Turns of the measurement of concurrent searches (ours)."""
 LOOP, BFS, KEPT = "plain loop", "tot_bfs", "tot_bfs, SQLite"
 OPTIONS = {"shots": 1, "strict_parse": True}
 BREADTH, VALUATIONS = 5, 3
 
 Run = Callable[[str], Awaitable[int]]
-"""Searches a puzzle; returns how many requests that took."""
+"""Searches a puzzle; returns the number of its requests."""
 
 
 class Spent(NamedTuple):
-    """What searches took."""
+    """The cost of searches."""
 
     seconds: float
     cpu: float
-    """Seconds of the processor."""
+    """Seconds of processor time."""
     requests: float
 
 
 async def one_by_one(under: Conditions) -> Sequence[Figure]:
-    """Returns the time of puzzles one after the other, and what they asked for."""
-    took = await _compared(PUZZLES, under.repeats, under.latency, at_once=False)
+    """Returns the time and the requests of puzzles that are searched one after the other."""
+    costs = await _compared(PUZZLES, under.repeats, under.latency, at_once=False)
     path = LEVELS * under.latency * len(PUZZLES)
-    requests = {name: each.requests / len(PUZZLES) for name, each in took.items()}
-    times = {name: each.seconds / took[LOOP].seconds for name, each in took.items()}
+    requests = {name: each.requests / len(PUZZLES) for name, each in costs.items()}
+    times = {name: each.seconds / costs[LOOP].seconds for name, each in costs.items()}
     return (
-        *(Figure(f"{name}, times the path", s.seconds / path, "x") for name, s in took.items()),
+        *(Figure(f"{name}, times the path", s.seconds / path, "x") for name, s in costs.items()),
         Figure(f"{BFS}, times the loop", times[BFS], "x", most=1.05),
         Figure(f"{KEPT}, times the loop", times[KEPT], "x", most=1.08),
         Figure(f"{BFS}, requests beyond the loop's", requests[BFS] - requests[LOOP], most=0.0),
@@ -71,12 +71,12 @@ async def one_by_one(under: Conditions) -> Sequence[Figure]:
 
 
 async def at_once(under: Conditions) -> Sequence[Figure]:
-    """Returns the requests a second of many searches at once, beside the loop's."""
-    every = puzzles()
-    problems = every[:: len(every) // under.repeats][: under.repeats]
-    took = await _compared(problems, TURNS, 0.0, at_once=True)
-    rate = {name: each.requests / each.seconds for name, each in took.items()}
-    cpu = {name: 1000 * each.cpu / each.requests for name, each in took.items()}
+    """Returns the requests per second of many concurrent searches, relative to the loop's."""
+    all_puzzles = puzzles()
+    problems = all_puzzles[:: len(all_puzzles) // under.repeats][: under.repeats]
+    costs = await _compared(problems, TURNS, 0.0, at_once=True)
+    rate = {name: each.requests / each.seconds for name, each in costs.items()}
+    cpu = {name: 1000 * each.cpu / each.requests for name, each in costs.items()}
     return (
         *(Figure(f"{name}, requests", each, "1/s") for name, each in rate.items()),
         Figure(f"{BFS}, of the loop's", rate[BFS] / rate[LOOP], "share", least=0.70),
@@ -89,14 +89,14 @@ async def at_once(under: Conditions) -> Sequence[Figure]:
 async def _compared(
     problems: Sequence[str], turns: int, latency: float, *, at_once: bool
 ) -> dict[str, Spent]:
-    """Returns what searching all problems takes: the medians of several turns."""
-    taken: dict[str, list[Spent]] = {}
+    """Returns the cost of searching all problems by loop or search: medians of several turns."""
+    costs: dict[str, list[Spent]] = {}
     for turn in range(turns + 1):
-        async with AsyncExitStack() as opened:
-            address = opened.enter_context(serving(latency))
-            folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-            saver = await opened.enter_async_context(sqlite_saver(folder / "runs.sqlite"))
-            client = await opened.enter_async_context(DefaultAsyncHttpxClient())
+        async with AsyncExitStack() as stack:
+            address = stack.enter_context(serving(latency))
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            saver = await stack.enter_async_context(sqlite_saver(folder / "runs.sqlite"))
+            client = await stack.enter_async_context(DefaultAsyncHttpxClient())
             runs: Mapping[str, Run] = {
                 LOOP: _plain_loop(_chat_model(address, http_async_client=client)),
                 BFS: _search(_chat_model(address)),
@@ -104,15 +104,15 @@ async def _compared(
             }
             for label, run in runs.items():
                 spent = await _timed(run, problems, at_once)
-                taken.setdefault(label, []).extend([spent] if turn else [])
+                costs.setdefault(label, []).extend([spent] if turn else [])
     return {
         label: Spent(*map(statistics.median, zip(*each, strict=True)))
-        for label, each in taken.items()
+        for label, each in costs.items()
     }
 
 
 def _chat_model(address: str, **parts: Any) -> ChatOpenAI:
-    """Returns LangChain's own model of a server, which repeats nothing by itself."""
+    """Returns LangChain's own chat model for a server, without retries of its own."""
     return ChatOpenAI(
         model="game24", base_url=address, api_key=SecretStr("none"), max_retries=0, **parts
     )
@@ -133,8 +133,8 @@ def _search(model: ChatOpenAI, saver: Any = None) -> Run:
 
     async def run(problem: str) -> int:
         thread: Any = {"configurable": {"thread_id": problem}}
-        out = await graph.ainvoke({"problem": problem}, thread)
-        return int(out["usage"]["requests"])
+        result = await graph.ainvoke({"problem": problem}, thread)
+        return int(result["usage"]["requests"])
 
     return run
 
@@ -181,16 +181,16 @@ class PlainLoop:
         return [generation.text for generation in result.generations[0]]
 
     async def _valued(self, candidates: list[list[Thought]]) -> list[float]:
-        """Returns the value of each candidate; one that is there twice is worth nothing again."""
-        judged = [self._task.value(self._problem, path, OPTIONS) for path in candidates]
-        new = {each.prompt.user: each for each in judged if isinstance(each, Question)}
+        """Returns the value of each candidate; a duplicate of an earlier one is worth 0."""
+        questions = [self._task.value(self._problem, path, OPTIONS) for path in candidates]
+        new = {each.prompt.user: each for each in questions if isinstance(each, Question)}
         new = {prompt: each for prompt, each in new.items() if prompt not in self._values}
         answers = await asyncio.gather(*(self._ask(prompt, VALUATIONS) for prompt in new))
         for (prompt, question), samples in zip(new.items(), answers, strict=True):
             self._values[prompt] = question.read(samples).value
         values: dict[str, float] = {}
         lines = ["\n".join(thought["text"] for thought in path) for path in candidates]
-        for line, each in zip(lines, judged, strict=True):
+        for line, each in zip(lines, questions, strict=True):
             value = self._values[each.prompt.user] if isinstance(each, Question) else each.value
             values.setdefault(line, value)
         return [values.pop(line, 0.0) for line in lines]

@@ -1,11 +1,11 @@
-"""A server that plays the model of Game of 24 by rule, after a fixed latency.
+"""A server that answers the prompts of Game of 24 by rule, after a fixed latency.
 
     python -m thoughtgraph.bench.speed.game24_server SECONDS
 
-Speaks as much of the OpenAI protocol as a search needs, prints its address, and ends when its
-standard input does. It is a process of its own, because the processor time of the searches is
-measured. A proposal is eight equations, those first that lead to 24; a verdict is `sure` where 24
-can be reached.
+It speaks as much of the OpenAI protocol as a search needs, prints its address, and ends when its
+standard input ends. It is a process of its own, so that the measured processor time is that of the
+searches alone. A proposal is eight equations, first those that can lead to 24; a verdict is `sure`
+if 24 can be reached.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ OPERATIONS = {"+": operator.add, "*": operator.mul, "-": operator.sub, "/": oper
 
 
 def answer(prompt: str) -> str:
-    """Returns the text of every choice."""
+    """Returns the answer to a prompt: the text of every choice."""
     last = prompt.rstrip().rpartition("\n")[2]
     problem = prompt.rpartition("Input: ")[2]
     if last == "Possible next steps:":
@@ -50,12 +50,12 @@ def proposals(hand: Hand) -> str:
     lines: dict[Hand, str] = {}
     for equation, left in moves(hand):
         lines.setdefault(left, f"{equation} (left: {' '.join(map(str, left))})")
-    leading = sorted(lines, key=lambda left: not solvable(left))
-    return "\n".join(lines[left] for left in leading[:PROPOSED])
+    hands = sorted(lines, key=lambda left: not solvable(left))
+    return "\n".join(lines[left] for left in hands[:PROPOSED])
 
 
 def moves(hand: Hand) -> Iterator[tuple[str, Hand]]:
-    """Yields equations with whole results that a hand allows, and the hand that each leaves."""
+    """Yields a hand's equations with whole results from 0 on, each with the hand that it leaves."""
     for a, b, *rest in permutations(hand) if len(hand) > 1 else ():
         for sign, operation in OPERATIONS.items():
             result = operation(a, b) if b or sign != "/" else Fraction(-1)
@@ -93,7 +93,7 @@ async def serve(latency: float) -> None:
 
 
 def completion(request: dict[str, Any]) -> dict[str, Any]:
-    """Returns the answer to a request, in OpenAI's form."""
+    """Returns the completion of a request, in OpenAI's format."""
     text = answer("\n".join(str(message["content"]) for message in request["messages"]))
     message = {"role": "assistant", "content": text}
     choices = [
@@ -101,19 +101,19 @@ def completion(request: dict[str, Any]) -> dict[str, Any]:
         for at in range(request.get("n") or 1)
     ]
     usage = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
-    named = {"id": "x", "object": "chat.completion", "created": 0, "model": request["model"]}
-    return {**named, "choices": choices, "usage": usage}
+    envelope = {"id": "x", "object": "chat.completion", "created": 0, "model": request["model"]}
+    return {**envelope, "choices": choices, "usage": usage}
 
 
 @contextmanager
 def serving(latency: float) -> Iterator[str]:
-    """Starts such a server, whose answers take so many seconds; yields its address."""
+    """Starts the server, whose answers take `latency` seconds; yields its address."""
     with subprocess.Popen(
         [sys.executable, "-m", __name__, str(latency)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-    ) as server:  # which closes its standard input in the end
+    ) as server:  # the exit closes standard input, which ends the server
         assert server.stdout is not None
         yield server.stdout.readline().strip()
 

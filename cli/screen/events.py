@@ -1,4 +1,4 @@
-"""What happened in a search, as lines: the events that its graph publishes, in words."""
+"""Turns the events that a graph publishes during a search into lines of text."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -18,15 +18,15 @@ ThoughtEvent = Mapping[str, Any]
 
 
 class Event(NamedTuple):
-    """Something that happened, in stable words: a keyword and what it was about."""
+    """An event of a search in stable words: a keyword and its details."""
 
     kind: str
-    """As the graph names it (`nodes.thought_events`), or the command's own: `retry`, `stop`,
-    `resume`, `dollars`."""
+    """A kind of the graph's events (`nodes.thought_events`), or of the command's own: `retry`,
+    `stop`, `resume`, `dollars`."""
     about: str
 
     def __str__(self) -> str:
-        """The event as one line of plain output."""
+        """Returns the event as one line of plain output."""
         return f"{self.kind:<11} {self.about}".rstrip()
 
 
@@ -40,17 +40,17 @@ def quote(tree: Tree, key: str, problem: str) -> str:
 
 
 def event_lines(events: Sequence[ThoughtEvent], tree: Tree, problem: str) -> Iterator[Event]:
-    """Tells what nodes did to thoughts, by the tree after it."""
-    made = [event["id"] for event in events if event["event"] == "made"]
-    named = labels(tree, made)
-    for kind, alike in groupby(events, lambda each: (each["event"], "note" in each)):
+    """Yields lines for the changes that nodes made to thoughts, from the tree after them."""
+    new_ids = [event["id"] for event in events if event["event"] == "made"]
+    names = labels(tree, new_ids)
+    for kind, group in groupby(events, lambda each: (each["event"], "note" in each)):
         if kind == ("pruned", False):
-            yield Event("pruned", text.ids([event["id"] for event in alike]))
+            yield Event("pruned", text.ids([event["id"] for event in group]))
             continue
-        for event in alike:
+        for event in group:
             if event["event"] == "made":
                 key, parent = event["id"], event["parent"]
-                words = f"{key}: {text.short(named[key], LONGEST_QUOTE)} (from {parent})"
+                words = f"{key}: {text.short(names[key], LONGEST_QUOTE)} (from {parent})"
             else:
                 words = _words(event, tree, problem)
             if words:
@@ -58,7 +58,7 @@ def event_lines(events: Sequence[ThoughtEvent], tree: Tree, problem: str) -> Ite
 
 
 def _words(event: ThoughtEvent, tree: Tree, problem: str) -> str:
-    """Returns what there is to say of an event; nothing of one that another one tells."""
+    """Returns the details of an event; empty if a line of another event has them."""
     key = event.get("id", "")
     thought = tree.get(key, Thought())
     note = text.short(event.get("note") or thought.get("note", ""), SHORT)
@@ -66,12 +66,12 @@ def _words(event: ThoughtEvent, tree: Tree, problem: str) -> str:
         case "judged":
             return f"{key}: {text.value(event['value'])}{note and f' ({note})'}"
         case "called" if event["observation"]:
-            seen = text.short(text.observation_text(thought), LONGEST_QUOTE)
+            observation = text.short(text.observation_text(thought), LONGEST_QUOTE)
             price = f" (cost {text.value(thought['price'])})" if "price" in thought else ""
-            return f"{key}: {'failed: ' if event['failed'] else ''}{seen}{price}"
+            return f"{key}: {'failed: ' if event['failed'] else ''}{observation}{price}"
         case "checked":
-            why = text.short(event["note"].removeprefix(REJECTED), SHORT)
-            return f"{key}: {text.short(thought.get('answer') or '', LONGEST_QUOTE)} ({why})"
+            reason = text.short(event["note"].removeprefix(REJECTED), SHORT)
+            return f"{key}: {text.short(thought.get('answer') or '', LONGEST_QUOTE)} ({reason})"
         case "pruned":
             return f"{key}: {note}"
         case "selected":
@@ -83,11 +83,11 @@ def _words(event: ThoughtEvent, tree: Tree, problem: str) -> str:
             to = event["to"]
             return "nothing is left to try" if to is None else f"to {quote(tree, to, problem)}"
         case "propagated":
-            return f"from {key}: {text.ids([*_dearer(event)])}"
+            return f"from {key}: {text.ids([*_raised_costs(event)])}"
     return ""
 
 
-def _dearer(event: ThoughtEvent) -> Iterator[str]:
+def _raised_costs(event: ThoughtEvent) -> Iterator[str]:
     for each in event["raised"]:
         costs = text.value(each["before"]), text.value(each["after"])
         yield f"{each['thought']} from cost {costs[0]} to {costs[1]}"

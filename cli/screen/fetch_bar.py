@@ -1,4 +1,4 @@
-"""How far a download is, or weights that are put together."""
+"""The progress of a download, or of weights that are joined from their parts."""
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
@@ -6,14 +6,14 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from thoughtgraph.cli import text
 
 TENTHS = 10
-"""Lines that a fetch takes where nothing can be drawn."""
+"""Number of progress lines for a fetch where no bar can be drawn."""
 
 
 class FetchBar:
-    """Shows what is fetched: a bar in a terminal that draws, a line each tenth elsewhere.
+    """Shows the progress of a fetch: a bar in a capable terminal, a line for each tenth elsewhere.
 
     Args:
-        otherwise: What is said while nothing is fetched.
+        otherwise: The status line while nothing is fetched.
     """
 
     def __init__(self, console: Console, otherwise: str) -> None:
@@ -28,27 +28,27 @@ class FetchBar:
             transient=True,
         )
         self._otherwise = console.status(otherwise)
-        self._seen = -1
+        self._tenth = -1
 
     def __enter__(self) -> "FetchBar":
-        """Says what happens until there is news of a fetch."""
+        """Shows the status line until a fetch reports progress."""
         if self._drawn:
             self._otherwise.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Takes the bar away."""
+        """Removes the status line and the bar."""
         self._otherwise.stop()
         if self._progress.live.is_started:
             self._progress.stop()
 
     def __call__(self, what: str, done: int, total: int | None) -> None:
-        """Takes news of a fetch."""
+        """Shows the progress of a fetch, in bytes."""
         if not self._drawn:
             self._write(what, done, total)
             return
-        if self._seen < 0:
-            self._seen = 0
+        if self._tenth < 0:
+            self._tenth = 0
             self._otherwise.stop()
             self._console.print(f"fetching {text.line(what)}", markup=False)
             self._progress.add_task("", total=total)
@@ -59,9 +59,9 @@ class FetchBar:
             self._otherwise.start()
 
     def _write(self, what: str, done: int, total: int | None) -> None:
-        """Writes a line each tenth; one alone where it is not known what a tenth is."""
+        """Writes a line for each tenth, or a single line if the total is unknown."""
         tenth = TENTHS * done // total if total else 0
-        if tenth > self._seen:
-            self._seen = tenth
-            far = f": {text.size(done)} of {text.size(total)}" if total else ""
-            self._console.print(f"fetching  {text.line(what)}{far}", markup=False)
+        if tenth > self._tenth:
+            self._tenth = tenth
+            progress = f": {text.size(done)} of {text.size(total)}" if total else ""
+            self._console.print(f"fetching  {text.line(what)}{progress}", markup=False)

@@ -23,13 +23,13 @@ FRAME = 0.1
 PATIENCE = 1.0
 """Seconds without news after which a line says that the model is at work (ours)."""
 TOLD = 2
-"""Lines for what happened last."""
+"""Number of lines for the latest events."""
 VALUE_WIDTH = 9
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧"
 ASCII = str.maketrans(f"│├└─○•✗◆●{SPINNER}…⋯→←·", r"|+`-o.x#*-\|/-\|/.~><-")
-"""What a terminal shows that knows no more than ASCII."""
+"""Replacements in a terminal that can show only ASCII."""
 SHOWN = frozenset({"asked", "made", "judged", "pruned"})
-"""Events that show in the tree itself; all others have a line."""
+"""Kinds of events that the tree itself shows; all others get a line."""
 
 _MARKS = {"open": "○", "expanded": "•", "pruned": "✗", "terminal": "◆"}
 _STYLES = {"open": "", "expanded": "", "pruned": "dim", "terminal": "green"}
@@ -50,27 +50,27 @@ class LiveScreen:
         self._console = console
         self._title = title
         self._clock = clock
-        self._told: deque[Event] = deque(maxlen=TOLD)
+        self._events: deque[Event] = deque(maxlen=TOLD)
         self._state = LiveState()
-        self._begin = self._news = clock()
+        self._begin = self._last_news = clock()
         self._live = Live(
             console=console, auto_refresh=False, get_renderable=lambda: self, transient=False
         )
 
     def open(self, live: LiveState) -> None:
-        """Starts drawing."""
+        """Starts to draw a search."""
         self._state = live
-        self._news = self._clock()
-        self._begin = self._news - live.usage.get("seconds", 0.0)
+        self._last_news = self._clock()
+        self._begin = self._last_news - live.usage.get("seconds", 0.0)
         self._live.start(refresh=True)
 
     def tell(self, events: Iterable[Event]) -> None:
-        """Keeps what is worth a line for the next drawing."""
-        self._news = self._clock()
-        self._told.extend(event for event in events if event.kind not in SHOWN)
+        """Keeps the events that get a line, for the next drawing."""
+        self._last_news = self._clock()
+        self._events.extend(event for event in events if event.kind not in SHOWN)
 
     def refresh(self) -> float:
-        """Draws once; a slow drawing puts the next one off, so that the search goes on."""
+        """Draws once; returns the seconds until the next time, more after a slow drawing."""
         began = time.perf_counter()
         self._live.refresh()
         return max(FRAME, 10 * (time.perf_counter() - began))
@@ -84,10 +84,10 @@ class LiveScreen:
         """Renders one frame; never higher than the terminal, so that it can be drawn over."""
         width = options.max_width - 1
         head = [Text(set_cell(self._title, width), style="bold")]
-        foot = [self._event(event, width) for event in self._told]
-        if doing := self._live.is_started and self._state.doing():
-            foot.append(Text(set_cell(f"{self._spinner()} {doing}", width), style="yellow"))
-            waited = self._clock() - self._news
+        foot = [self._event(event, width) for event in self._events]
+        if activity := self._live.is_started and self._state.doing():
+            foot.append(Text(set_cell(f"{self._spinner()} {activity}", width), style="yellow"))
+            waited = self._clock() - self._last_news
             if self._state.slots or waited >= PATIENCE:
                 news = progress.line(self._state.slots, waited)
                 foot.append(Text(set_cell(f"  {news}", width), style="yellow"))
@@ -100,23 +100,23 @@ class LiveScreen:
         yield Group(*lines)
 
     def _tree(self, room: int, width: int) -> list[Text]:
-        """Returns the lines of the tree; long labels take the lines that are left over."""
-        shown = rows(self._state.tree, self._state.focus, room)
-        named = labels(self._state.tree, [row.key for row in shown if row.key is not None])
-        columns = [_column(row, self._state.tree, width) for row in shown]
-        briefs = [named.get(row.key or ROOT, "") for row in shown]
-        words = [self._words(row, label, 400) for row, label in zip(shown, briefs, strict=True)]
-        wanted = [
+        """Returns the lines of the tree; long labels share the lines that are left over."""
+        tree_rows = rows(self._state.tree, self._state.focus, room)
+        names = labels(self._state.tree, [row.key for row in tree_rows if row.key is not None])
+        columns = [_column(row, self._state.tree, width) for row in tree_rows]
+        texts = [names.get(row.key or ROOT, "") for row in tree_rows]
+        words = [self._words(row, label, 400) for row, label in zip(tree_rows, texts, strict=True)]
+        line_counts = [
             len(wrapped(label, column.label)) if row.key else 1
-            for row, label, column in zip(shown, words, columns, strict=True)
+            for row, label, column in zip(tree_rows, words, columns, strict=True)
         ]
-        heights = lines_per_row(wanted, room)
-        deeper = [*(len(row.guides) for row in shown[1:]), 0]
+        heights = lines_per_row(line_counts, room)
+        next_indents = [*(len(row.guides) for row in tree_rows[1:]), 0]
         lines: list[Text] = []
-        for at, (row, column, most) in enumerate(zip(shown, columns, heights, strict=True)):
-            # On one line, what the steps gave must stay in sight.
-            label = words[at] if most > 1 else self._words(row, briefs[at], BESIDE_REASON)
-            parent = len(row.guides) < deeper[at]
+        for at, (row, column, most) in enumerate(zip(tree_rows, columns, heights, strict=True)):
+            # On a single line, the label is cut so that the results of its steps stay visible.
+            label = words[at] if most > 1 else self._words(row, texts[at], BESIDE_REASON)
+            parent = len(row.guides) < next_indents[at]
             lines += self._row(row, label, column, most, parent=parent)
         return lines
 
@@ -145,10 +145,10 @@ class LiveScreen:
         if row.key is None or row.key == ROOT:
             return text.short(text.headline(self._state.state.get("problem", "")), 400)
         thought = self._state.tree[row.key]
-        fate, call = _fate(thought), text.action(thought)
+        result, call = _result_of(thought), text.action(thought)
         words = label + (f" {call}" if call else "")
-        shown = text.short(words, steps if fate else 400)
-        return ("⋯ " if row.gap else "") + shown + fate
+        brief = text.short(words, steps if result else 400)
+        return ("⋯ " if row.gap else "") + brief + result
 
     def _mark(self, key: str, thought: Thought) -> tuple[str, str]:
         if key in self._state.working:
@@ -168,23 +168,23 @@ class LiveScreen:
     def _counters(self) -> str:
         usage = self._state.usage
         tokens = usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)
-        known = [
+        counters = [
             text.count(usage.get("thoughts", 0), "thought"),
             text.count(usage.get("requests", 0), "request"),
             f"{text.rough(tokens)} tokens",
             text.seconds(self._clock() - self._begin),
         ]
         if usage.get("dollars"):
-            known.append(f"${usage['dollars']:.4f}")
-        if called := sum(usage.get("tool_calls", {}).values()):
-            known.append(text.tools(called, sum(usage.get("tool_failures", {}).values())))
+            counters.append(f"${usage['dollars']:.4f}")
+        if calls := sum(usage.get("tool_calls", {}).values()):
+            counters.append(text.tools(calls, sum(usage.get("tool_failures", {}).values())))
         if usage.get("cached"):
-            known.append(f"{usage['cached']} reused")
-        return " · ".join(known)
+            counters.append(f"{usage['cached']} reused")
+        return " · ".join(counters)
 
 
 class Column(NamedTuple):
-    """How a row's width is shared out, in cells."""
+    """The parts of a row: its guides, and the widths of label and number in cells."""
 
     guides: str
     label: int
@@ -199,12 +199,12 @@ def _column(row: Row, tree: Tree, width: int) -> Column:
     return Column(guides, max(1, width - len(guides) - 2 - number), number)
 
 
-def _fate(thought: Thought) -> str:
-    """Returns what running a thought's steps gave: their results, or why they were refused."""
-    if why := refusal(thought):
-        return f"  ← {why}"
-    told = text.observation_text(thought) if "tool_state" in thought else ""
-    return f"  → {text.short(told, 200)}" if told else ""
+def _result_of(thought: Thought) -> str:
+    """Returns the results of a thought's steps, or why they were refused, after an arrow."""
+    if reason := refusal(thought):
+        return f"  ← {reason}"
+    observation = text.observation_text(thought) if "tool_state" in thought else ""
+    return f"  → {text.short(observation, 200)}" if observation else ""
 
 
 def _numbers(thought: Thought) -> str:

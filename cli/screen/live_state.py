@@ -1,7 +1,7 @@
-"""What a reader can know of a running search: its state so far, and the requests on their way.
+"""The live state of a running search: the graph's state so far, and the requests in flight.
 
-Nothing here knows a method. LangGraph gives the state after each superstep, and the graph publishes
-what its nodes ask and what they do to thoughts (`thoughtgraph.nodes.thought_events`).
+Nothing here depends on a method. LangGraph streams the state after each superstep, and the graph
+publishes its nodes' requests and changes of thoughts (`thoughtgraph.nodes.thought_events`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ from thoughtgraph.tree import Thought, Tree
 from thoughtgraph.usage import Usage
 
 STREAM: tuple[StreamMode, ...] = ("custom", "values")
-"""The stream modes that a `LiveState` takes; of `values`, with all channels of the state."""
+"""The stream modes that a `LiveState` needs; `values` must hold all channels of the state."""
 SILENT = frozenset({"evaluate", "extract_index", "verify"})
-"""Nodes whose requests are not told; what comes of them is."""
+"""Nodes whose requests make no event; their results do."""
 
 
 class Request(NamedTuple):
@@ -33,28 +33,28 @@ class Request(NamedTuple):
 
 
 def channels(schema: type) -> list[str]:
-    """Returns the channels of a method's state, as `output_keys` of its stream."""
+    """Returns the channels of a method's state, for the `output_keys` of its stream."""
     return list(schema.__annotations__)
 
 
 class LiveState:
-    """The picture of one search.
+    """The live state of one search.
 
     Args:
-        state: The values of an interrupted search that goes on; empty for a new one.
+        state: The values of an interrupted search that is resumed; empty for a new one.
     """
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         self.state: dict[str, Any] = dict(state or {})
         self.requests: list[Request] = []
-        """Those on their way."""
+        """Requests in flight."""
         self.sent = 0
-        """Requests of the current superstep, those that are answered included."""
+        """Number of requests in the current superstep, including answered ones."""
         self.trouble = ""
-        """Why requests are being repeated, in one line; empty once something was answered."""
+        """Why requests are being retried, in one line; empty after any answer."""
         self.slots: Sequence[Slot] = ()
-        """What the embedded model is working on, as it told last; empty for any other model."""
-        self._untold: list[ThoughtEvent] = []
+        """The embedded model's last report of its progress; empty for any other model."""
+        self._pending: list[ThoughtEvent] = []
 
     @property
     def tree(self) -> Tree:
@@ -68,39 +68,39 @@ class LiveState:
 
     @property
     def working(self) -> list[str]:
-        """Ids of the thoughts that requests on their way are about."""
+        """Ids of the thoughts that requests in flight are about."""
         return [request.thought for request in self.requests]
 
     @property
     def focus(self) -> list[str]:
-        """Ids of the thoughts that matter now: those at work, then those that are next."""
-        next_ones = self.state.get("frontier") or ()
-        return [key for key in (*self.working, *next_ones) if key in self.tree]
+        """Ids of the thoughts to show first: those with requests in flight, then the frontier."""
+        frontier = self.state.get("frontier") or ()
+        return [key for key in (*self.working, *frontier) if key in self.tree]
 
     def quote(self, key: str) -> str:
         """Returns a thought's id and label; of the root, the problem."""
         return quote(self.tree, key, self.state.get("problem", ""))
 
     def apply(self, mode: str, data: Any) -> list[Event]:
-        """Takes one part of the stream, of a mode of `STREAM`; returns what happened, in order."""
+        """Applies one part of the stream, of a mode of `STREAM`; returns its events in order."""
         if mode == "values":
             return self._step(data)
-        event = data.get("event") if isinstance(data, Mapping) else ""  # a tool may send its own
+        event = data.get("event") if isinstance(data, Mapping) else ""  # tools may send any data
         if event == RETRY:
-            told = [] if self.trouble else [Event(RETRY, data["reason"])]  # once, until an answer
+            events = [] if self.trouble else [Event(RETRY, data["reason"])]  # one until an answer
             self.trouble = data["reason"]
-            return told
+            return events
         if event == "asked":
             return self._asked(_request(data))
         if event == "answered":
             self.trouble = ""
             self.requests.remove(_request(data))
         elif event and "node" in data:
-            self._untold.append(data)
+            self._pending.append(data)
         return []
 
     def doing(self) -> str:
-        """Returns what is going on now, in words."""
+        """Returns the current activity in words; empty between requests."""
         if not self.tree:
             return "reading the problem"
         if not self.requests:
@@ -108,15 +108,15 @@ class LiveState:
         if self.trouble:
             return f"trying again: {self.trouble}"
         node, *about = self.requests[0].node, *dict.fromkeys(self.working)
-        what = self.quote(about[0]) if len(about) == 1 else text.count(len(about), "thought")
+        subject = self.quote(about[0]) if len(about) == 1 else text.count(len(about), "thought")
         done = self.sent - len(self.requests)
-        counted = f" · {done} of {self.sent} done" if self.sent > 1 else ""
-        return f"{node} {what}{counted}"
+        progress = f" · {done} of {self.sent} done" if self.sent > 1 else ""
+        return f"{node} {subject}{progress}"
 
     def _step(self, state: Mapping[str, Any]) -> list[Event]:
-        """Takes the state after a superstep, with which its events can be told."""
+        """Takes the state after a superstep; returns its events, whose words need that state."""
         self.state, self.trouble = dict(state), ""
-        events, self._untold = self._untold, []
+        events, self._pending = self._pending, []
         self.requests.clear()
         self.sent = 0
         return list(event_lines(events, self.tree, self.state.get("problem", "")))
@@ -126,11 +126,11 @@ class LiveState:
         self.requests.append(request)
         if request.node in SILENT:
             return []
-        key, again = request.thought, f", try {request.expansion + 1}" if request.expansion else ""
+        key, times = request.thought, f", try {request.expansion + 1}" if request.expansion else ""
         about = self.quote(key)
         if request.node == "call_tool":
             about = f"{key}: {text.short(text.action(self.tree.get(key, Thought())), 300)}"
-        return [Event("asked", f"{request.node} {about}{again}")]
+        return [Event("asked", f"{request.node} {about}{times}")]
 
 
 def _request(event: ThoughtEvent) -> Request:

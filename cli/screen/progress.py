@@ -1,7 +1,7 @@
-"""How far the embedded model is: its weights that are fetched, and what it was asked.
+"""The progress of the embedded model on its requests.
 
-The embedded model tells how much of a prompt it has read and how much it has written. Of any other
-endpoint nothing is known but the time that has passed, and nothing else is shown.
+The embedded model reports how much of a prompt it has read and how much it has written. Of any
+other endpoint only the elapsed time is known, and nothing else is shown.
 """
 
 import asyncio
@@ -15,25 +15,25 @@ from thoughtgraph.llm.endpoints import EMBEDDED
 from thoughtgraph.llm.port import ChatPort
 
 EVERY = 0.5
-"""Seconds between two questions to the server (ours)."""
+"""Seconds between two polls of the server (ours)."""
 PATIENCE = 5.0
-"""Seconds that one of them may take (ours): the server decodes a batch first."""
+"""Seconds that a poll may take (ours): the server finishes a batch before it answers."""
 
 
 class Slot(NamedTuple):
-    """How far a server is with one completion, in tokens."""
+    """The progress of a server on one completion, in tokens."""
 
     read: int
-    """Tokens of the prompt read so far; what it kept from an earlier prompt counts as read. How
-    many there are in all it does not say."""
+    """Tokens of the prompt read so far, including those cached from an earlier prompt. The server
+    does not report the length of the prompt."""
     written: int
     """Tokens of the completion so far."""
     most: int
-    """How many it may become at most."""
+    """Most tokens that the completion may have."""
 
 
 def slots_of(report: object) -> list[Slot]:
-    """Returns what llama.cpp's `/slots` says of the completions it is working on."""
+    """Parses llama.cpp's `/slots`; returns the progress of the running completions."""
     slots: list[Slot] = []
     for slot in report if isinstance(report, list) else ():
         try:
@@ -52,7 +52,7 @@ Report = Callable[[Sequence[Slot]], None]
 
 
 async def follow(ports: Sequence[ChatPort], report: Report) -> None:
-    """Reports what the embedded model works on, again and again, until it is cancelled."""
+    """Polls the embedded model and reports its progress until the task is cancelled."""
     embedded = [cast("Any", port.model) for port in ports if port.endpoint == EMBEDDED]
     keys = {model.openai_api_base: model.openai_api_key.get_secret_value() for model in embedded}
     if not keys:
@@ -61,9 +61,9 @@ async def follow(ports: Sequence[ChatPort], report: Report) -> None:
         while True:
             slots: list[Slot] = []
             for address, key in keys.items():
-                shown = {"Authorization": f"Bearer {key}"}
+                auth = {"Authorization": f"Bearer {key}"}
                 try:
-                    answer = await client.get(f"{address.removesuffix('/v1')}/slots", headers=shown)
+                    answer = await client.get(f"{address.removesuffix('/v1')}/slots", headers=auth)
                     slots += slots_of(answer.json())
                 except (httpx.HTTPError, ValueError):
                     continue
@@ -72,7 +72,7 @@ async def follow(ports: Sequence[ChatPort], report: Report) -> None:
 
 
 def line(slots: Sequence[Slot], waited: float) -> str:
-    """Returns what is known of the work in words; nobody knows when an answer ends."""
+    """Returns the progress in words, without a percentage: the length of an answer is unknown."""
     writing = [slot for slot in slots if slot.written]
     if writing:
         done, most = sum(slot.written for slot in writing), sum(slot.most for slot in writing)

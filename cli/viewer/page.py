@@ -1,8 +1,8 @@
-"""The search tree as one self-contained HTML page: template, style, library, script and data.
+"""Makes one self-contained HTML page of search trees: template, style, library, script and data.
 
-The data are stored results as plain values, their long texts set apart. The prompts of a search
-share long heads: sorted, neighbours share most, so each text is written as the number of characters
-that it shares with the one before, and the rest ("front coding").
+The data are stored results as plain values, with their long texts in a table. The prompts of a
+search share long beginnings. The table is sorted, and each text is stored as the number of
+characters that it shares with the text before it, and the rest ("front coding").
 """
 
 import base64
@@ -31,14 +31,14 @@ LIBRARY = "vendor/d3.min.js"
 LICENCE = "vendor/LICENSE.d3.txt"
 
 StoredResult = Mapping[str, Any]
-"""What `thoughtgraph solve --json` writes."""
+"""A result as `thoughtgraph solve --json` writes it."""
 MAKING = ("generate", "refine", "act")
-"""Roles whose prompts ask for the next thoughts after one."""
+"""Roles whose prompts ask for the children of a thought."""
 ENDS = ("extract", "conclude")
-"""Roles that make one thought apart from the others, each by a node of the same name."""
-PROMPTLESS = "The prompts are shown in results of the command; a graph's own does not hold them."
+"""Roles whose prompts ask for thoughts outside the expansion, in nodes of the same names."""
+PROMPTLESS = "Only results of the command hold the prompts; the result of a graph does not."
 FOREIGN = (ThoughtgraphError, LookupError, AttributeError, TypeError, ValueError)
-"""What a task raises for a problem of another version, or the registry for a foreign task."""
+"""Errors of a task for a problem of another version, and of the registry for an unknown task."""
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 COPIED = (
@@ -59,14 +59,14 @@ COPIED = (
 LONG = ("raw", "value_raw", "analysis", "analysis_raw")
 """Fields of a thought that hold long texts."""
 DROPPED = (*LONG, "verdicts")
-"""Fields that do not travel as they are; `value` and `note` say what `verdicts` says."""
+"""Fields that a page does not hold as they are; `value` and `note` repeat `verdicts`."""
 
 
 def page(results: Sequence[StoredResult]) -> str:
     """Returns a complete HTML page that shows results; it needs no network and no other file.
 
-    Whatever a model wrote reaches the page as JSON and is shown as text. The page's own policy
-    allows no request at all, and no script but its own. Several results have a picker.
+    Text of a model reaches the page as JSON and is shown as plain text. The page's security policy
+    allows no requests, and no scripts but its own. With several results, the page has a picker.
     """
     style = _asset("page.css")
     library = _asset(LIBRARY)
@@ -112,7 +112,7 @@ def _json(data: Any) -> str:
 
 
 def _finite(data: Any) -> Any:
-    """Returns data in which JSON's missing numbers, infinity and NaN, are texts."""
+    """Returns data with infinity and NaN, which JSON does not have, as texts."""
     match data:
         case float() if not math.isfinite(data):
             return str(data)
@@ -174,7 +174,7 @@ def _shared(a: str, b: str) -> int:
 
 
 def payload(results: Sequence[StoredResult]) -> dict[str, Any]:
-    """Returns the data of a page: the runs, and the long texts, which thoughts name by number."""
+    """Returns the data of a page: runs, and long texts, to which thoughts refer by number."""
     texts = Texts()
     return {"runs": [_run(result, texts) for result in results], "texts": texts.packed()}
 
@@ -182,7 +182,7 @@ def payload(results: Sequence[StoredResult]) -> dict[str, Any]:
 def _run(result: StoredResult, texts: Texts) -> dict[str, Any]:
     tree: Tree = result["tree"]
     entry = registry.METHODS.get(result["method"])
-    named = labels(tree, tree)
+    labels_by_id = labels(tree, tree)
     chosen = (key for key, thought in tree.items() if thought.get("chosen"))
     return {
         **{name: result.get(name) for name in COPIED},
@@ -195,28 +195,28 @@ def _run(result: StoredResult, texts: Texts) -> dict[str, Any]:
         "picture": _picture(result),
         "chosen": next(chosen, None),
         "thoughts": [
-            {**_thought(thought, result, texts), "label": _label(thought, named)}
+            {**_thought(thought, result, texts), "label": _label(thought, labels_by_id)}
             for thought in _complete(tree)
         ],
     }
 
 
 def _right(result: StoredResult) -> str | None:
-    """Returns whether the answer is the known one; None where none is known."""
+    """Says whether the answer equals the known one; None if no answer is known."""
     if "right" not in result:
         return None
     return f"{'yes' if result['right'] else 'no'}, by an answer that the search never saw"
 
 
 def _verified(result: StoredResult) -> str | None:
-    """Returns whether the answer is right by the task's own check; None where more is known."""
+    """Returns the verdict of the task's check; None without an answer, or if `_right` has one."""
     if result.get("answer") is None or "verified" not in result or "right" in result:
         return None
     return verdict(result)
 
 
 def _picture(result: StoredResult) -> str | None:
-    """Returns the problem's picture for an `img` element, in which nothing of it can run."""
+    """Returns the problem's picture as the source of an `img` element, which runs no scripts."""
     try:
         draw = extras(registry.task(result["task"])).picture
         svg = None if draw is None else draw(result["problem"])
@@ -225,9 +225,9 @@ def _picture(result: StoredResult) -> str | None:
     return svg and f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
-def _label(thought: Thought, named: Mapping[str, str]) -> str:
-    """Returns a card's text: of a refused thought, how it begins and why it was refused."""
-    label, why = named.get(thought["id"], ""), refusal(thought)
+def _label(thought: Thought, labels_by_id: Mapping[str, str]) -> str:
+    """Returns a card's text; of a refused thought, its beginning and the reason."""
+    label, why = labels_by_id.get(thought["id"], ""), refusal(thought)
     return f"{short(label, BESIDE_REASON)} ← {why}" if why else label
 
 
@@ -242,19 +242,19 @@ def _thought(thought: Thought, result: StoredResult, texts: Texts) -> dict[str, 
     return {
         **{name: value for name, value in without_pages(thought).items() if name not in DROPPED},
         **{name: texts.number(str(text)) for name, text in thought.items() if name in LONG},
-        "prompts": numbered([*_that_made(thought, sent), *judging]),
+        "prompts": numbered([*_makers(thought, sent), *judging]),
         "expansion": numbered([each for each in own if each["role"] in MAKING]),
     }
 
 
-def _that_made(thought: Thought, sent: Mapping[str, Sequence[SentPrompt]]) -> Iterator[SentPrompt]:
-    """Yields the prompts that asked for a thought: they were about its parent."""
-    made = thought.get("created_by", {})
+def _makers(thought: Thought, sent: Mapping[str, Sequence[SentPrompt]]) -> Iterator[SentPrompt]:
+    """Yields the prompts that produced a thought; the result stores them with its parent."""
+    origin = thought.get("created_by", {})
     for each in sent.get(thought.get("parent") or "", ()):
-        if made.get("node") in ENDS:
-            same_role = each["role"] == made["node"]
+        if origin.get("node") in ENDS:
+            same_role = each["role"] == origin["node"]
         else:
-            same_role = each["role"] in MAKING and each["expansion"] == made.get("expansion", 0)
+            same_role = each["role"] in MAKING and each["expansion"] == origin.get("expansion", 0)
         if same_role:
             yield each
 
@@ -262,8 +262,8 @@ def _that_made(thought: Thought, sent: Mapping[str, Sequence[SentPrompt]]) -> It
 def _complete(tree: Tree) -> list[Thought]:
     """Returns the thoughts by age, each with the evaluator's text about it.
 
-    The tree keeps that text once, at the first of the thoughts it is about: the others are those of
-    an equal state, or those of the same vote.
+    The tree stores that text once, with the first thought that it is about. It is also about every
+    other thought of an equal state or in the same vote.
     """
     ordered = [tree[key] for key in sorted(tree, key=int)]
     texts: dict[str, str] = {}
@@ -279,5 +279,5 @@ def _complete(tree: Tree) -> list[Thought]:
 
 
 def _judged_as(thought: Thought) -> str:
-    """Names what an evaluation was about: a state by its key, a vote by its depth."""
+    """Returns the key of a thought's evaluation: its state's key, or its depth for a vote."""
     return next(iter(thought.get("verdicts", {})), f"depth {thought['depth']}")

@@ -1,4 +1,4 @@
-"""A completion as a server sends it: its text without the model's reasoning, and how it ended."""
+"""Reads a completion as a server sent it: the text without reasoning, and why it ended."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ _FINISH_REASONS: Mapping[Ending, str] = {
     "refused": "refusal",
     "tool_call": "tool_calls tool_call tool_use function_call malformed_function_call",
 }
-"""What OpenAI, Anthropic, Google, Cohere, Mistral, Amazon, Zhipu and Ollama call each."""
+"""Finish reasons of OpenAI, Anthropic, Google, Cohere, Mistral, Amazon, Zhipu and Ollama."""
 _ENDINGS: Mapping[str, Ending] = {
     name: ending for ending, names in _FINISH_REASONS.items() for name in names.split()
 }
 FAILED = re.compile("error|abort|cancel|timeout|insufficient_system_resource|^load$")
-"""Finish reasons of a server that failed."""
+"""Matches the finish reasons of a server that failed."""
 _FINISH_FIELDS = ("finish_reason", "stop_reason", "done_reason")
 
 _NAME = (
@@ -39,8 +39,8 @@ _CLOSE = (
     r"|<channel\|>|(?:<\|start\|>assistant)?<\|channel\|>final[^\n]{0,80}?<\|message\|>"
     r"|assistantfinal\s?)"
 )
-"""Marks around reasoning: of DeepSeek, Qwen and most others, Mistral, Kimi, Cohere, Gemma, and the
-channels of gpt-oss, with and without special tokens."""
+"""Marks around the reasoning of DeepSeek, Qwen and most others, Mistral, Kimi, Cohere, Gemma, and
+the channels of gpt-oss, with and without special tokens."""
 _FENCE = "(```.*?```)"
 _SENTENCE_ENDS = ".!?…。\uff01\uff1f>"
 _REASONING = re.compile(
@@ -58,22 +58,22 @@ _FRAME = re.compile(
     rf"|(?:</(?:{_FRAMES}|s)>|<\|\w{{1,20}}\|>)\Z",
     re.IGNORECASE,
 )
-"""What some models put around an answer, and tokens that end one."""
+"""Tags that some models put around an answer, and special tokens that end it."""
 _WORD_END = re.compile(r"[\s\u2e80-\uffff\])}>\"'*`|]")
-"""A letter after which a text that was cut off is whole, unlike the word before it."""
+"""A character that ends a word: a completion that was cut off is kept up to its last one."""
 
 
 def text_of(generation: Generation | Any) -> str:
-    """Returns the text of a completion; reasoning in a field or a block of its own is none."""
+    """Returns the text of a completion without reasoning in a field or block of its own."""
     if isinstance(generation, ChatGeneration) and not isinstance(generation.message.content, str):
-        return str(generation.message.text)  # the blocks of text
+        return str(generation.message.text)  # the text blocks alone
     return str(generation.text)
 
 
 def encodable(text: str) -> str:
-    """Returns a text with U+FFFD for each lone half of a surrogate pair.
+    """Returns a text with each lone surrogate replaced by U+FFFD.
 
-    An emoji that is cut in two leaves one, and no request can carry it.
+    An emoji that is cut in two leaves a lone surrogate, which no request can carry.
     """
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -81,55 +81,55 @@ def encodable(text: str) -> str:
 def without_reasoning(text: str) -> str:
     r"""Returns a completion without the reasoning between marks.
 
-    Reasoning begins where a line or a sentence does. A closing mark alone ends reasoning that the
-    chat template began. Reasoning that is never closed leaves nothing. A mark that a sentence
-    merely names stays.
+    An opening mark counts at the start of a line or sentence, or after a colon. A lone closing mark
+    ends reasoning that the chat template opened. Reasoning that is never closed extends to the end.
+    A mark that a sentence only mentions stays.
 
     >>> without_reasoning("<think>7 or 8? 7.</think>\n\n8"), without_reasoning("Use <think> tags.")
     ('8', 'Use <think> tags.')
     """
     rest = _REASONING.sub(lambda reasoning: reasoning[1] or "", text)
-    named, at = _OPENING.search(rest), 0  # where one mark is named, the other may be too
+    mentioned, start = _OPENING.search(rest), 0  # if one mark is mentioned, the other may be too
     for mark in _CLOSING.finditer(rest):
-        glued = rest[max(0, mark.start() - 1) : mark.start()]
+        adjacent = rest[max(0, mark.start() - 1) : mark.start()]
         before = rest[max(0, mark.start() - 9) : mark.start()].rstrip(" \t")[-1:]
         after = rest[mark.end() : mark.end() + 2]
-        ends = before in _SENTENCE_ENDS or not (glued.isspace() or before in "`'\"([")
-        weak = ends or (before not in "`'\"" and after[:1] not in " .,;:!?)")
-        if not mark[1] and (before == "\n" or after == "\n\n" or (weak and not named)):
-            at = mark.end()
-    answer = _FRAME.sub("", rest[at:].strip()).strip()
+        ends_text = before in _SENTENCE_ENDS or not (adjacent.isspace() or before in "`'\"([")
+        plausible = ends_text or (before not in "`'\"" and after[:1] not in " .,;:!?)")
+        if not mark[1] and (before == "\n" or after == "\n\n" or (plausible and not mentioned)):
+            start = mark.end()
+    answer = _FRAME.sub("", rest[start:].strip()).strip()
     return text if answer == text.strip() else answer
 
 
 def answer_in(
     generation: Generation | Any, text: str, stops: Sequence[str]
 ) -> tuple[str, Ending | None]:
-    """Returns what a completion answers, and why it is no whole answer; None for a whole one.
+    """Returns the answer in a completion, and why it is incomplete; None for a whole answer.
 
-    A server may ignore or refuse stop texts, so the answer ends at the first of them. Of a text
-    that was cut off the last word is left out: it may be a part of a word or number.
+    The answer ends at the first stop text, because a server may ignore or refuse these. The last
+    word of a completion that was cut off is dropped: it may be part of a word or number.
     """
-    whole = without_reasoning(encodable(text))
-    # Blanks that a completion begins with do not end it.
-    begin = len(whole) - len(whole.lstrip())
-    starts = (whole.find(stop, begin if stop.isspace() else 0) for stop in stops if stop)
-    end = min((at for at in starts if at >= 0), default=len(whole))
-    ending = ending_of(generation, whole)
-    if ending == "cut_off" and end == len(whole):
-        while end and not _WORD_END.match(whole[end - 1]):
+    answer = without_reasoning(encodable(text))
+    # A blank stop text does not match the blanks at the beginning of a completion.
+    text_start = len(answer) - len(answer.lstrip())
+    positions = (answer.find(stop, text_start if stop.isspace() else 0) for stop in stops if stop)
+    end = min((at for at in positions if at >= 0), default=len(answer))
+    ending = ending_of(generation, answer)
+    if ending == "cut_off" and end == len(answer):
+        while end and not _WORD_END.match(answer[end - 1]):
             end -= 1
-    return whole[:end], ending
+    return answer[:end], ending
 
 
 def metadata_of(generation: Generation | Any) -> dict[str, Any]:
-    """Returns what a server said of a completion."""
+    """Returns the metadata that a server sent with a completion."""
     message = getattr(generation, "message", None)
     return {**getattr(message, "response_metadata", {}), **(generation.generation_info or {})}
 
 
 def finish_reason(metadata: Mapping[str, Any]) -> str:
-    """Returns what a server calls the end of a completion, in lower case; empty for nothing."""
+    """Returns a server's finish reason in lower case; empty if it gave none."""
     details = metadata.get("incomplete_details")  # of OpenAI's Responses API
     reason = details.get("reason") if isinstance(details, Mapping) else None
     reasons = (reason, *(metadata.get(name) for name in _FINISH_FIELDS))
@@ -138,7 +138,7 @@ def finish_reason(metadata: Mapping[str, Any]) -> str:
 
 
 def ending_of(generation: Generation | Any, text: str) -> Ending | None:
-    """Returns why a completion with this text, reasoning apart, is no whole answer; else None."""
+    """Returns why a completion is incomplete, or None; `text` is its text without reasoning."""
     ending = _ENDINGS.get(finish_reason(metadata_of(generation)))
     message = getattr(generation, "message", None)
     if ending or text.strip() or not isinstance(message, AIMessage):

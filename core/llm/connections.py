@@ -1,4 +1,4 @@
-"""A chat model's connections: a pool for each event loop, whose answers are bounded."""
+"""Connections of chat models: one pool for each event loop, with bounded response bodies."""
 
 import asyncio
 import sys
@@ -13,24 +13,24 @@ from langchain_core.language_models import BaseChatModel
 from thoughtgraph.llm.retry import Unacceptable
 
 if TYPE_CHECKING:
-    # It takes longer to import than everything else that is needed to check a command line.
+    # This import takes longer than all the others that checking a command line requires.
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
 LARGEST = 16 << 20
-"""Bytes of an answer that are read (ours): 128 samples of 30,000 tokens."""
+"""Largest answer that is read, in bytes (ours): 128 samples of 30,000 tokens."""
 LARGEST_REFUSAL = 1 << 20
-"""Bytes that are read of a page that says what went wrong (ours)."""
+"""Bytes of an error page that are read (ours)."""
 
 
 def model_name(model: BaseChatModel) -> str:
-    """Returns the name a model goes by at its endpoint."""
+    """Returns a model's name at its endpoint; LangChain's type of the model if it has none."""
     names = (getattr(model, name, None) for name in ("model_name", "model", "model_id"))
-    named = next((name for name in names if isinstance(name, str) and name), None)
-    return named or str(model._llm_type)
+    first = next((name for name in names if isinstance(name, str) and name), None)
+    return first or str(model._llm_type)
 
 
 def endpoint_of(model: BaseChatModel) -> str:
-    """Returns what requests of a model share rates with: its address, else its kind."""
+    """Returns the name under which requests share rates: the model's address, else its type."""
     client = getattr(model, "root_async_client", None)
     fields = getattr(model, "base_url", None), getattr(model, "openai_api_base", None)
     address = next(filter(None, (getattr(client, "base_url", None), *fields)), None)
@@ -38,61 +38,61 @@ def endpoint_of(model: BaseChatModel) -> str:
         return str(model._llm_type)
     scheme, _, rest = str(address).rpartition("://")
     host, slash, path = rest.partition("/")
-    # Whoever puts a password into the address does not want to read it in an error.
+    # The address may hold a password, which no error may show.
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}".rstrip("/")
 
 
 def is_openai(model: BaseChatModel) -> "TypeGuard[BaseChatOpenAI]":
-    """Returns whether a model speaks OpenAI's protocol, by LangChain's class for it."""
-    # A model of a class is at hand only where the class has been imported.
+    """Returns whether a model is of LangChain's class for OpenAI's protocol."""
+    # The import is slow, and without it no object can be of this class.
     module = sys.modules.get("langchain_openai.chat_models.base")
     return module is not None and isinstance(model, module.BaseChatOpenAI)
 
 
-async def connected(model: BaseChatModel, own: dict[Any, BaseChatModel]) -> BaseChatModel:
-    """Returns a model with connections of the running event loop.
+async def connected(model: BaseChatModel, copies: dict[Any, BaseChatModel]) -> BaseChatModel:
+    """Returns a model that uses the connection pool of the running event loop.
 
-    LangChain's OpenAI models share one pool of connections in the whole process, and a connection
-    works only in the event loop it was opened in: the second `asyncio.run` of a program would find
-    the pool full of dead ones. A model that was given an HTTP client, or is no OpenAI model, is
-    returned as it is.
+    LangChain's OpenAI models share one connection pool in the whole process, but a connection works
+    only in the event loop that opened it: the second `asyncio.run` of a program would find the pool
+    full of dead connections. A model with an HTTP client of its own, or of another class, is
+    returned unchanged.
 
     Args:
-        own: What was returned for the last pool, which is used again.
+        copies: Holds the copy of the model for the last pool, to be reused.
     """
     if not is_openai(model) or model.http_async_client is not None:
         return model
     client = await _client(asyncio.get_running_loop())
-    if (made := own.get(client)) is None:
+    if (copy := copies.get(client)) is None:
         root = model.root_async_client.with_options(http_client=client)
-        # The copy takes what is unset from the environment, meant for OpenAI or not.
+        # with_options fills unset values from the environment, even those meant for OpenAI only.
         root.organization = model.root_async_client.organization
         root.project = model.root_async_client.project
         update = {"root_async_client": root, "async_client": root.chat.completions}
-        own.clear()
-        made = own[client] = model.model_copy(update=update)
-    return made
+        copies.clear()
+        copy = copies[client] = model.model_copy(update=update)
+    return copy
 
 
 @cache
 def _pools() -> dict[asyncio.AbstractEventLoop, tuple[Any, AsyncIterator[None]]]:
-    """Returns the open clients of the process by their loops, whose end alone can close them."""
+    """Returns the process's open clients by event loop; only the end of its loop closes one."""
     return {}
 
 
 async def _client(loop: asyncio.AbstractEventLoop) -> Any:
-    """Returns the pool that all models of an event loop share."""
+    """Returns the HTTP client, and so the pool, that all models of an event loop share."""
     pools = _pools()
     if loop in pools:
         return pools[loop][0]
-    # Of the SDK's two kinds the one on aiohttp: the other asks every idle connection, twice a
-    # request, whether its server has closed it.
+    # The SDK's client on aiohttp: its other one checks, twice a request, whether the server has
+    # closed any of the idle connections.
     client = import_module("openai").DefaultAioHttpClient(
         headers={"Accept-Encoding": "identity"}, event_hooks={"response": [_check]}
     )
 
-    async def keep() -> AsyncIterator[None]:
-        # A loop that ends closes its async generators.
+    async def close_with_loop() -> AsyncIterator[None]:
+        # A loop closes its async generators when it ends.
         try:
             yield
         finally:
@@ -100,22 +100,22 @@ async def _client(loop: asyncio.AbstractEventLoop) -> Any:
             await client.aclose()
 
     for ended in [each for each in pools if each.is_closed()]:
-        pools.pop(ended, None)  # it did not close its generators
-    pools[loop] = client, (keeper := keep())
-    await anext(keeper)
+        pools.pop(ended, None)  # such a loop did not close its generators
+    pools[loop] = client, (closer := close_with_loop())
+    await anext(closer)
     return client
 
 
 async def _check(response: Response) -> None:
-    """Bounds the body of an answer, which is read later, and refuses what may not be followed."""
-    if response.has_redirect_location:  # an endpoint does not choose whom we ask
-        here, there = response.url, response.url.join(response.headers["Location"])
-        if (here.scheme, here.host, here.port) != (there.scheme, there.host, there.port):
+    """Bounds the body, which is read later; refuses redirects elsewhere and compressed answers."""
+    if response.has_redirect_location:  # an endpoint must not choose another server
+        source, target = response.url, response.url.join(response.headers["Location"])
+        if (source.scheme, source.host, source.port) != (target.scheme, target.host, target.port):
             raise Unacceptable(
                 "it redirects to another server; if you trust that one, name its address instead, "
-                f"up to /v1: {there}"
+                f"up to /v1: {target}"
             )
-    # Of a packed answer nobody knows how large it becomes.
+    # A compressed answer may unpack to any size.
     encoding = response.headers.pop("Content-Encoding", "").strip().lower()
     if response.is_success and encoding not in ("", "identity"):
         raise Unacceptable(f"the answer is packed as {encoding[:20]!r}, which was not asked for")
@@ -123,21 +123,21 @@ async def _check(response: Response) -> None:
 
 
 class _Body(AsyncByteStream):
-    """A body of which no more is read than so many bytes."""
+    """A response body that is read up to a limit in bytes."""
 
     def __init__(self, response: Response) -> None:
         assert isinstance(response.stream, AsyncByteStream), "an asynchronous client gets these"
-        self._body, self._refusal = response.stream, not response.is_success
+        self._body, self._is_error = response.stream, not response.is_success
 
     async def aclose(self) -> None:
         await self._body.aclose()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        most, read = LARGEST_REFUSAL if self._refusal else LARGEST, 0
+        limit, size = LARGEST_REFUSAL if self._is_error else LARGEST, 0
         async for piece in self._body:
-            read += len(piece)
-            if read > most and self._refusal:
-                return  # its beginning says what went wrong
-            if read > most:
-                raise Unacceptable(f"the answer has more than {most >> 10} KiB")
+            size += len(piece)
+            if size > limit and self._is_error:
+                return  # the beginning of an error page is enough
+            if size > limit:
+                raise Unacceptable(f"the answer has more than {limit >> 10} KiB")
             yield piece

@@ -1,4 +1,4 @@
-"""The embedded model as a chat model of LangChain, which has long prompts read once."""
+"""A LangChain chat model for the embedded server, which reads long shared prompts only once."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,33 +14,33 @@ from pydantic import Field
 from thoughtgraph.llm.prompt_cache import PromptCache
 
 BETWEEN = "\0"
-"""What parts the messages of a prompt, where its beginning is compared with others."""
+"""Separates the messages of a prompt when its prefix is compared with that of others."""
 
 
 class EmbeddedChat(ChatOpenAI):
-    """Asks llama.cpp in this process; requests whose prompts begin alike share what was read."""
+    """Asks llama.cpp in this process; requests share the cache of a common prompt prefix."""
 
     prompts: PromptCache = Field(exclude=True, repr=False)
-    """What the server has read."""
+    """The prompts that the server has read."""
 
     async def _agenerate(
         self, messages: list[BaseMessage], *more: Any, **arguments: Any
     ) -> ChatResult:
-        async with self._slot(messages, arguments) as placed:
-            return await super()._agenerate(messages, *more, **placed)
+        async with self._slot(messages, arguments) as options:
+            return await super()._agenerate(messages, *more, **options)
 
     async def _astream(
         self, messages: list[BaseMessage], *more: Any, **arguments: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
-        async with self._slot(messages, arguments) as placed:
-            async for chunk in super()._astream(messages, *more, **placed):
+        async with self._slot(messages, arguments) as options:
+            async for chunk in super()._astream(messages, *more, **options):
                 yield chunk
 
     @asynccontextmanager
     async def _slot(
         self, messages: Sequence[BaseMessage], arguments: Mapping[str, Any]
     ) -> AsyncIterator[dict[str, Any]]:
-        """Gives the arguments of a request, its slot named among them."""
+        """Yields the arguments of a request, with the number of its slot added."""
         text = BETWEEN.join(str(message.content) for message in messages)
         act = partial(self._act, messages)
         async with self.prompts.slot(text, arguments.get("n") or 1, act) as slot:
@@ -50,7 +50,7 @@ class EmbeddedChat(ChatOpenAI):
     async def _act(
         self, messages: Sequence[BaseMessage], action: str, slot: int, file: int
     ) -> bool:
-        """Has llama.cpp do what a request needs before it is made."""
+        """Makes llama.cpp read, save or restore a slot; returns whether that succeeded."""
         client = self.root_async_client
         root = str(client.base_url).removesuffix("/").removesuffix("/v1")
         path, body = f"{root}/slots/{slot}?action={action}", dict[str, Any](filename=str(file))
@@ -61,5 +61,5 @@ class EmbeddedChat(ChatOpenAI):
         try:
             await client.post(path, cast_to=object, body=body)
         except APIError:
-            return False  # nothing is lost but time: the request itself says what is wrong
+            return False  # this costs only time: the request itself reports the problem
         return True

@@ -1,11 +1,11 @@
-"""Model specifiers: from a short text to a chat model.
+"""Opens the chat model that a specifier names.
 
 | specifier | model |
 |---|---|
 | `local`, `local:smollm2`, `local:PATH.gguf` | llama.cpp inside this process |
 | `openai:NAME` | OpenAI, or `$OPENAI_BASE_URL`, with `$OPENAI_API_KEY` |
 | `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, with its key (`llm.specifiers`) |
-| `PROVIDER:NAME`, such as `anthropic:NAME` | LangChain's model, with the provider's package, key |
+| `PROVIDER:NAME`, such as `anthropic:NAME` | LangChain's, by the provider's package, with its key |
 """
 
 import os
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from thoughtgraph.llm.weights import Progress
 
 LOCAL_TIMEOUT = 600.0
-"""Seconds the embedded model has for one answer (ours): others may be decoded before it."""
+"""Seconds for one answer of the embedded model (ours): others may be decoded before it."""
 OPENAI = "https://api.openai.com/v1"
 PLACEHOLDER_KEY = "none"
 EMBEDDED = "this process"
-"""What the embedded model's requests are sent to, in errors and keys of recorded answers."""
+"""The embedded model's endpoint in errors and in keys of recorded answers."""
 
 
 def port_for(
@@ -52,18 +52,18 @@ def port_for(
 
     Args:
         model: A specifier (empty: the default), a chat model, or a port, which is returned as is.
-        cache: Where answers are kept; in memory when None.
+        cache: The store of answers; in memory when None.
         replay: Whether answers are recorded or replayed.
-        rates: What the endpoint allows; from the environment when None. The embedded model has a
-            cap of its own.
-        retry: When failed requests are repeated; for 30 s when None.
-        progress: Told about weights that are assembled or downloaded.
+        rates: The endpoint's rates; from the environment when None. The embedded model has caps of
+            its own.
+        retry: How failed requests are retried; for 30 s when None.
+        progress: Called while weights are assembled or downloaded.
         served_as: The name by which a server's clients know the model; see `ChatPort`.
 
     Raises:
-        InputError: The specifier has no known form, its provider's package or key is missing, or it
-            is no model at all.
-        ModelUnavailable: The embedded model cannot be had here.
+        InputError: The specifier has no known form, its provider's package or key is missing, or
+            `model` is not a model at all.
+        ModelUnavailable: The embedded model is not available here.
     """
     if isinstance(model, ChatPort):
         return model
@@ -85,22 +85,22 @@ def port_for(
 
 
 def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") -> ChatPort:
-    # Only who asks for the embedded model loads what serves it.
+    # Loaded for the embedded model only.
     local = import_module("thoughtgraph.llm.local")
     server: Endpoint = local.serve(name or "local", progress)
-    kind, more = ChatOpenAI, dict[str, Any](timeout=LOCAL_TIMEOUT)
+    chat_class, options = ChatOpenAI, dict[str, Any](timeout=LOCAL_TIMEOUT)
     if server.prompts is not None:
-        kind = import_module("thoughtgraph.llm.embedded_chat").EmbeddedChat
-        more["prompts"] = server.prompts
+        chat_class = import_module("thoughtgraph.llm.embedded_chat").EmbeddedChat
+        options["prompts"] = server.prompts
     rates = Rates(concurrency=None, samples=local.SLOTS, context=local.CONTEXT)
     return port(
-        _chat(server.model, server.base_url, server.key, kind, **more),
+        _chat(server.model, server.base_url, server.key, chat_class, **options),
         name=name or "local",
-        # Not the address: its port is another one each time, and a recorded run is to be found.
+        # Not the address: its port changes, and recorded answers must be found again.
         endpoint=EMBEDDED,
         limiter=shared_limiter(server.base_url, rates),
         timeout=LOCAL_TIMEOUT,
-        # llama.cpp refuses more samples than it decodes together.
+        # llama.cpp refuses more samples than it has slots.
         choices=local.SLOTS,
         price=FREE,
         seeded=True,
@@ -110,7 +110,7 @@ def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") ->
 
 def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
     if kind == "openai":
-        # Named here, or LangChain would send the key to $OPENAI_API_BASE if that is set.
+        # Set here, or LangChain would send the key to $OPENAI_API_BASE if that is set.
         server = os.environ.get("OPENAI_BASE_URL") or OPENAI
         return ChatOpenAI(model=rest, base_url=server, max_retries=0, cache=False)
     if kind not in ("http", "https"):
@@ -122,12 +122,12 @@ def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
 def _chat(
     name: str, address: str, key: str, kind: type[ChatOpenAI] = ChatOpenAI, **more: Any
 ) -> ChatOpenAI:
-    """Returns the model of a server that is not OpenAI's, and learns nothing meant for OpenAI."""
+    """Returns the model of a server that is not OpenAI's; no key or id for OpenAI goes there."""
     chat = kind(
         model=name,
         base_url=address,
         api_key=SecretStr(key),
-        # Named here, or the SDK would take it from $OPENAI_CUSTOM_HEADERS.
+        # Set here, or the SDK would take it from $OPENAI_CUSTOM_HEADERS.
         default_headers={"Authorization": f"Bearer {key}"},
         use_responses_api=False,
         max_retries=0,
@@ -139,21 +139,21 @@ def _chat(
 
 
 def _of_provider(specifier: str, provider: str, name: str) -> BaseChatModel:
-    """Returns a model by LangChain's `init_chat_model`; its package reads the key it needs."""
+    """Returns a model from `init_chat_model`; the provider's package reads its own key."""
     try:
-        # It takes half a second to import. The port repeats what failed, and counts it.
+        # The import takes half a second. No retries: the port makes and counts them.
         make = import_module("langchain.chat_models").init_chat_model
         if provider == "ollama":
-            # Else LangChain would take an outdated class of langchain-community.
+            # Otherwise LangChain would take an outdated class of langchain-community.
             import_module("langchain_ollama")
         model: BaseChatModel = make(name, model_provider=provider, max_retries=0)
     except Exception as error:
-        known = isinstance(error, ImportError | ValueError | TypeError)
-        if not known and not is_endpoint_failure(error):
+        expected = isinstance(error, ImportError | ValueError | TypeError)
+        if not expected and not is_endpoint_failure(error):
             raise
         _refuse(specifier, error)
-    # Some packages notice that a key is missing only when the first request fails; others take
-    # OpenAI's, which would go to their own address.
+    # Some packages notice a missing key only when the first request fails. Others take OpenAI's
+    # key, which would then go to their own address.
     for field, variable in model.lc_secrets.items():
         key = getattr(model, field, None)
         text = key.get_secret_value() if isinstance(key, SecretStr) else key
@@ -164,7 +164,7 @@ def _of_provider(specifier: str, provider: str, name: str) -> BaseChatModel:
 
 
 def _refuse(specifier: str, error: Exception) -> NoReturn:
-    """Raises in one line whatever a provider's package raises while a model is made."""
+    """Raises a one-line error in place of one that a provider's package raised."""
     if isinstance(error, ValidationError):
         why = error.errors(include_input=False)[0]["msg"]
     else:
@@ -176,4 +176,4 @@ def _refuse(specifier: str, error: Exception) -> NoReturn:
         line = f"model {specifier!r} needs the package {package}: `uv pip install {package}`"
     elif why.startswith("Unsupported"):
         line = f"unknown model {specifier!r}; write {FORMS}"
-    raise InputError(line) from None  # a package's error may show what it was given
+    raise InputError(line) from None  # the package's error may show the key

@@ -1,4 +1,4 @@
-"""One question to a chat model, and what is read out of the answer."""
+"""A request to a chat model, and how its answer is read."""
 
 import logging
 import re
@@ -17,30 +17,30 @@ from thoughtgraph.llm.store import Answer, digest
 from thoughtgraph.usage import Ending
 
 LETTERS_A_TOKEN = 4
-"""Rule of thumb for texts whose size must be known before, or is not reported by the server."""
+"""Rule of thumb for sizes that are estimated before a request, or that no server reports."""
 TOKENS_A_SAMPLE = 64
-"""Guess at the size of a completion whose length nobody bounds (ours)."""
+"""Estimated size of a completion without a bound on its length (ours)."""
 MOST_TOKENS = 10**9
-"""Tokens of one request that can be believed (ours)."""
+"""Largest number of tokens that is believed when a server reports it for a request (ours)."""
 MOST_LETTERS_A_TOKEN = 16
-"""Letters of a completion that are read for each token that was asked for (ours): four times the
-rule of thumb, as a token may be a long word or a run of blanks."""
+"""Letters of a completion that are read for each token of its bound (ours): four times the rule of
+thumb, as a token may be a long word or a run of blanks."""
 LONGEST_COMPLETION = 400_000
 """Letters of a completion that are read at all (ours): the 100,000 tokens that settings allow."""
 SEED_DIGITS = 7
-"""Hexadecimal digits of a seed: a positive number of 32 bits wherever it goes."""
+"""Hexadecimal digits of a seed: few enough for a positive number of 32 bits, signed or not."""
 ROLE = f"{LABEL}role"
-"""Key of a call's metadata: what the call is for."""
+"""Key of a call's metadata: the role of the call."""
 DRAW = f"{LABEL}draw"
 """Key of a call's metadata: the `Draw` of its first sample, as a list; None for an evaluation."""
 _ENDS = frozenset({"finish_reason", "status"})
-"""What says that a completion ended: of chats, and of OpenAI's Responses."""
+"""Metadata keys that show how a completion ended: of chats, and of OpenAI's Responses API."""
 _LLAMA_CPP = re.compile(r"b\d+-")
-"""How the fingerprint of a llama.cpp server begins: its build."""
+"""Matches the beginning of a llama.cpp server's fingerprint, which is its build."""
 
 
 class Draw(NamedTuple):
-    """Which sample of which thought a generation is; part of the key of every recorded generation.
+    """Identifies a generation by thought and sample; part of the key under which it is recorded.
 
     Equal prompts at different thoughts are different draws, so a recorded run replays exactly.
     """
@@ -49,74 +49,74 @@ class Draw(NamedTuple):
     thought: str
     """Id of the thought that is expanded."""
     expansion: int = 0
-    """How often that thought had been expanded before."""
+    """How often that thought was expanded before."""
     first: int = 0
     """Index of the first sample of this request."""
 
 
 class Request(NamedTuple):
-    """One question to the model, before it is known whether it must be asked."""
+    """A request for completions, whether the model or a store answers it."""
 
     messages: Sequence[BaseMessage]
     n: int
-    """How many samples are wanted."""
+    """Number of samples."""
     role: str
     stop: Sequence[str]
     draw: Draw | None
     parameters: Mapping[str, Any]
     length: int | None = None
-    """Tokens of the longest completion; None where the model is not told."""
+    """Bound on each completion, in tokens; None where the model gets no bound."""
     labels: Mapping[str, Any] = {}
-    """What a trace says of the call besides; no part of what is asked."""
+    """Further metadata for traces and logs; no part of the question."""
     grammar: str = ""
-    """What a completion is held to, in GBNF; empty: nothing."""
+    """Grammar that constrains each completion, in GBNF; empty for none."""
 
     def content(self) -> dict[str, Any]:
-        """Returns all that determines the answer, the model apart, as JSON-like values."""
-        told = ("type", "content", "name", "tool_calls", "tool_call_id")
+        """Returns everything but the model that determines the answer, as JSON-like values."""
+        fields = ("type", "content", "name", "tool_calls", "tool_call_id")
         return {
-            "messages": [[getattr(each, name, None) for name in told] for each in self.messages],
+            "messages": [[getattr(each, name, None) for name in fields] for each in self.messages],
             "n": self.n,
             "stop": self.stop,
             "parameters": self.parameters,
             "draw": self.draw,
-            # Only where there is one: what was recorded without keeps its key.
+            # Left out if empty, so that earlier recordings keep their keys.
             **({"grammar": self.grammar} if self.grammar else {}),
         }
 
     def prompt_tokens(self) -> int:
-        """Returns the estimated size of the prompt."""
+        """Returns the estimated size of the prompt in tokens."""
         letters = sum(len(str(message.content)) for message in self.messages)
         return max(1, letters // LETTERS_A_TOKEN)
 
     def most_tokens(self, n: int) -> int:
-        """Returns how many tokens n completions may come to, prompt included, by the estimates."""
+        """Returns the estimated maximum of tokens for the prompt and n completions."""
         return self.prompt_tokens() + n * (self.length or TOKENS_A_SAMPLE)
 
     def name(self, at: int) -> str:
-        """Names the call for the samples from an index on, whoever is asked for however many."""
+        """Returns the key of the call for samples from index `at` on, for any model and any n."""
         content = {name: value for name, value in self.content().items() if name != "n"}
         return digest({**content, "role": self.role, "at": at})
 
     def seed(self, at: int) -> int:
-        """Returns a seed for the samples from an index on, different for every draw and question.
+        """Returns the seed for samples from index `at` on, another one for each draw and question.
 
-        With and without a grammar it is the same, so that what the grammar allows is drawn alike.
+        A grammar does not change the seed, so that completions it allows are sampled alike.
         """
         content = self._replace(grammar="").content()
         return int(digest({**content, "at": at})[:SEED_DIGITS], 16)
 
     def tell(self, level: int, message: str, *values: Any) -> None:
-        """Logs what becomes of the request, in no text of a model, a person or an endpoint."""
-        about = ", ".join(self.labels.get(f"{LABEL}thoughts", ())) or "-"
-        tell(level, self.labels, f"%s of thoughts %s {message}", self.role, about, *values)
+        """Logs an event of the request, without text of a model, a person or an endpoint."""
+        thoughts = ", ".join(self.labels.get(f"{LABEL}thoughts", ())) or "-"
+        tell(level, self.labels, f"%s of thoughts %s {message}", self.role, thoughts, *values)
 
     def tell_answer(self, answer: Answer, seconds: float) -> None:
-        """Logs what the request cost, and its texts where these are wanted."""
-        told = "took %.2f s, samples=%d prompt_tokens=%d completion_tokens=%d"
+        """Logs the cost of the request, and its texts if the logger for prompts has a level."""
+        summary = "took %.2f s, samples=%d prompt_tokens=%d completion_tokens=%d"
         counts = answer["prompt_tokens"], answer["completion_tokens"]
-        self.tell(logging.DEBUG, told, seconds, len(answer["texts"]), *counts)
-        # Not by the level that it inherits: DEBUG for all of a program asks for nobody's texts.
+        self.tell(logging.DEBUG, summary, seconds, len(answer["texts"]), *counts)
+        # An inherited level does not count: DEBUG for a whole program must not log texts.
         if prompts.level:
             texts = [message.content for message in self.messages], answer["texts"]
             line = "%s asked %r, answered %r"
@@ -124,30 +124,30 @@ class Request(NamedTuple):
 
 
 def read(result: LLMResult, request: Request, n: int, *, openai: bool) -> Answer:
-    """Returns the texts and the size of a model's answer.
+    """Returns a model's answer: its texts and token counts.
 
     Args:
-        n: How many samples this call asked for; more are dropped.
+        n: Number of samples that this call asked for; further ones are dropped.
         openai: Whether the model speaks OpenAI's protocol.
 
     Raises:
-        BadAnswer: There is not one completion in it.
-        BrokenOff: A stream of OpenAI's protocol does not say why it ended, or the server ended
-            completions by an error, and one at most is left, which would look as if it returned no
-            more.
+        BadAnswer: The answer holds no completion.
+        BrokenOff: A stream of OpenAI's protocol has no finish reason, or the server ended
+            completions by an error and at most one is left. A single one would look like a server
+            that ignores n.
     """
-    sent = [(each, metadata_of(each)) for each in result.generations[0]]
-    # LangChain names the provider in what a server sent; a double for tests may say nothing at all.
-    if openai and any("model_provider" in told and not _ENDS & told.keys() for _, told in sent):
+    pairs = [(each, metadata_of(each)) for each in result.generations[0]]
+    # LangChain names the provider in metadata of a server; a test double may have no metadata.
+    if openai and any("model_provider" in data and not _ENDS & data.keys() for _, data in pairs):
         raise BrokenOff("the stream ended without a finish reason")
-    whole = [each for each, told in sent if not FAILED.search(finish_reason(told))]
-    if len(whole) < min(2, len(sent)):
+    completions = [each for each, data in pairs if not FAILED.search(finish_reason(data))]
+    if len(completions) < min(2, len(pairs)):
         raise BrokenOff("the server says that an error ended the completion")
-    if not whole:
+    if not completions:
         raise BadAnswer("the answer holds no completion")
     longest = min(LONGEST_COMPLETION, (request.length or LONGEST_COMPLETION) * MOST_LETTERS_A_TOKEN)
-    texts = [text_of(each)[:longest] for each in whole[:n]]
-    answers = [answer_in(*each, request.stop) for each in zip(whole, texts, strict=False)]
+    texts = [text_of(each)[:longest] for each in completions[:n]]
+    answers = [answer_in(*each, request.stop) for each in zip(completions, texts, strict=False)]
     prompt, completion = _sizes(result, request, texts)
     answer: Answer = {
         "texts": [text for text, _ in answers],
@@ -162,15 +162,15 @@ def read(result: LLMResult, request: Request, n: int, *, openai: bool) -> Answer
 
 
 def _cached(result: LLMResult) -> int:
-    """Returns how many of the prompt's tokens the server says it had read before."""
+    """Returns how many of the prompt's tokens the server reports as cached."""
     message = getattr(result.generations[0][0], "message", None)
     counts = message.usage_metadata if isinstance(message, AIMessage) else None
-    told = counts.get("input_token_details", {}).get("cache_read") if counts else None
-    return told if type(told) is int and told > 0 else 0
+    cached = counts.get("input_token_details", {}).get("cache_read") if counts else None
+    return cached if type(cached) is int and cached > 0 else 0
 
 
 def _sizes(result: LLMResult, request: Request, texts: Sequence[str]) -> tuple[int, int]:
-    """Returns the tokens of prompt and completions: as reported, else estimated."""
+    """Returns the tokens of prompt and completions: as reported by the server, else estimated."""
     output = result.llm_output or {}
     usage: Mapping[str, Any] = output.get("token_usage") or {}
     for each in [] if usage else result.generations[0]:
@@ -180,11 +180,11 @@ def _sizes(result: LLMResult, request: Request, texts: Sequence[str]) -> tuple[i
             usage = dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True))
             break
     prompt, completion = (
-        int(told) if isinstance(told, int | float) and 0 < told <= MOST_TOKENS else 0
-        for told in map(usage.get, ("prompt_tokens", "completion_tokens"))
+        int(count) if isinstance(count, int | float) and 0 < count <= MOST_TOKENS else 0
+        for count in map(usage.get, ("prompt_tokens", "completion_tokens"))
     )
     letters = sum(map(len, texts))
-    # Of several completions llama.cpp counts the first alone: the others are taken as dense.
+    # llama.cpp counts only the first of several completions: assume the same density for all.
     if len(texts) > 1 and _LLAMA_CPP.match(str(output.get("system_fingerprint"))):
         first = len(texts[0])
         completion = ceil(completion * letters / first) if first else 0

@@ -1,7 +1,7 @@
-"""How much one endpoint is asked at a time: caps and a rate, shared by all runs.
+"""Limits the requests to one endpoint by caps and a rate, shared by all runs.
 
-Runs may live in several event loops, one after the other or in several threads, so nothing here
-belongs to a loop.
+Runs may use several event loops, one after another or in several threads, so nothing here belongs
+to a loop.
 """
 
 import asyncio
@@ -25,15 +25,15 @@ MINUTE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What one endpoint allows.
+    """The limits of one endpoint.
 
     Args:
         concurrency: Most requests in flight; None lifts the cap.
-        rpm: Most requests in any 60 seconds, repeated ones included; None sets no rate.
-        samples: Most completions in flight, for a server that decodes so many together: a request
+        rpm: Most requests in any 60 seconds, retries included; None sets no rate.
+        samples: Most completions in flight, for a server that decodes so many at once: a request
             for n counts as n. None sets no cap.
-        context: Most tokens in flight, for a server that keeps them all in one memory: a request
-            counts with its prompt and all that its completions may hold. None sets no cap.
+        context: Most tokens in flight, for a server that keeps them all in one context: a request
+            counts its prompt and the longest completions it may get. None sets no cap.
     """
 
     concurrency: int | None = DEFAULT_CONCURRENCY
@@ -42,14 +42,14 @@ class Rates:
     context: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuses rates nothing could pass."""
+        """Refuses limits that no request could pass."""
         for name, value in asdict(self).items():
             if value is not None and not 1 <= value < inf:
                 raise InputError(f"{name} must be a number of at least 1 or None, not {value!r}")
 
 
 _Waiter = tuple[asyncio.Future[None], list[float]]
-"""Who waits for a turn, and what the request takes of each cap."""
+"""A request's turn, done once the request may start, and its share of each cap."""
 
 
 class Limiter:
@@ -65,64 +65,64 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self, samples: int = 1, tokens: int = 0) -> AsyncIterator[None]:
-        """Waits for a turn and holds it; what is above a cap waits until nothing is in flight.
+        """Waits for a turn and holds it; a request above a cap waits for all of that cap.
 
         Args:
-            samples: How many completions the request asks for.
-            tokens: The most tokens that it can come to.
+            samples: Number of completions that the request asks for.
+            tokens: The most tokens of its prompt and completions.
         """
-        wanted = list(map(min, (1, samples, tokens), self._caps))
-        waiter = asyncio.get_running_loop().create_future(), wanted
-        self._move(comes=waiter)
+        demand = list(map(min, (1, samples, tokens), self._caps))
+        waiter = asyncio.get_running_loop().create_future(), demand
+        self._advance(new=waiter)
         try:
             await waiter[0]
             if self.rates.rpm:
-                await self._start(int(self.rates.rpm))
+                await self._wait_for_rate(int(self.rates.rpm))
             yield
         finally:
-            self._move(goes=waiter)
+            self._advance(done=waiter)
 
-    def _move(self, comes: _Waiter | None = None, goes: _Waiter | None = None) -> None:
-        """Adds who comes, gives back what a request holds that goes, and turns to whose turn it is.
+    def _advance(self, new: _Waiter | None = None, done: _Waiter | None = None) -> None:
+        """Queues `new`, frees what `done` holds, and starts the requests whose turn it is.
 
-        Who was cancelled before its turn leaves the queue.
+        A request that was cancelled before its turn leaves the queue.
         """
         with self._lock:
-            if comes:
-                self._waiting.append(comes)
-            if goes and goes in self._waiting:
-                self._waiting.remove(goes)
-            elif goes:
-                self._free = [free + each for free, each in zip(self._free, goes[1], strict=True)]
+            if new:
+                self._waiting.append(new)
+            if done and done in self._waiting:
+                self._waiting.remove(done)
+            elif done:
+                self._free = [free + each for free, each in zip(self._free, done[1], strict=True)]
             while self._waiting:
-                turn, wanted = self._waiting[0]
-                left = [free - each for free, each in zip(self._free, wanted, strict=True)]
+                turn, demand = self._waiting[0]
+                left = [free - each for free, each in zip(self._free, demand, strict=True)]
                 if min(left) < 0:
                     return
-                if self._waiting.popleft() is comes:
+                if self._waiting.popleft() is new:
                     turn.set_result(None)
                     self._free = left
                     return
-                with suppress(RuntimeError):  # a loop was closed: nobody waits there any more
+                with suppress(RuntimeError):  # a closed loop: nobody waits there
                     turn.get_loop().call_soon_threadsafe(_grant, turn)
                     self._free = left
 
-    async def _start(self, rate: int) -> None:
-        """Waits until the minute before has room for one more request."""
+    async def _wait_for_rate(self, rate: int) -> None:
+        """Waits until the last 60 seconds have room for one more request."""
         now = time.monotonic()
         with self._lock:
             while self._starts and self._starts[0] <= now - MINUTE:
                 self._starts.popleft()
             full = len(self._starts) >= rate
-            at = max(now, self._starts[-rate] + MINUTE) if full else now
-            self._starts.append(at)
-        if at == now:
+            start = max(now, self._starts[-rate] + MINUTE) if full else now
+            self._starts.append(start)
+        if start == now:
             return
         try:
-            await asyncio.sleep(at - now)
+            await asyncio.sleep(start - now)
         except asyncio.CancelledError:
             with self._lock:
-                self._starts.remove(at)
+                self._starts.remove(start)
             raise
 
 
@@ -135,11 +135,12 @@ def rates_from_environment() -> Rates:
     """Returns the rates in `THOUGHTGRAPH_CONCURRENCY` and `THOUGHTGRAPH_RPM`.
 
     Raises:
-        InputError: A variable is not a number of at least 1; the cap is a whole one.
+        InputError: A variable is no number of at least 1 (a whole one for the cap), or the former
+            `THOUGHTGRAPH_TPM` is set.
     """
     if os.environ.get("THOUGHTGRAPH_TPM"):
         raise InputError(
-            "tokens a minute are limited no longer: unset THOUGHTGRAPH_TPM, and set "
+            "tokens a minute are no longer limited: unset THOUGHTGRAPH_TPM, and set "
             "THOUGHTGRAPH_RPM or THOUGHTGRAPH_CONCURRENCY"
         )
     rates: dict[str, Any] = {}
@@ -159,9 +160,8 @@ def rates_from_environment() -> Rates:
 
 @cache
 def shared_limiter(endpoint: str, rates: Rates) -> Limiter:
-    """Returns the one limiter of an endpoint and its rates, shared by all runs of the process.
+    """Returns the one limiter of an endpoint and these rates, shared by all runs of the process.
 
-    Who gives other rates than the rest has another limiter: what a caller asks for is neither
-    widened nor narrowed by what another one asked for before.
+    A caller with other rates gets another limiter: it neither widens nor narrows the first one.
     """
     return Limiter(rates)

@@ -1,9 +1,9 @@
-"""What one request, and with it a node, spends: within the limits, counted once, told to the log.
+"""Keeps the requests of a node within the limits, counts each once and logs it.
 
 A run's lines go to the logger `thoughtgraph`: start, retries, limits and end at INFO, each request
-at DEBUG. Every record says whose it is, in its text and as fields: those that traces know a call
-by, and LangGraph's `run_id` and `thread_id`, None where the caller gave none. Texts of prompts and
-answers go to the logger `thoughtgraph.prompts`, silent until a level is set for it alone.
+at DEBUG. Every record names its run in the text and in fields: the labels of the run's traces, and
+LangGraph's `run_id` and `thread_id`, None where the caller set none. Texts of prompts and answers
+go to the logger `thoughtgraph.prompts`, which is silent until it gets a level of its own.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ from thoughtgraph.llm.store import Answer
 from thoughtgraph.usage import Limits, Usage, add_counts, reached_limit
 
 SHARED = ("requests", "prompt_tokens", "completion_tokens", "dollars")
-"""The counters that nodes of one superstep tell each other, because limits speak of them."""
+"""The counters that the nodes of one superstep share, because limits apply to them."""
 LABEL = "thoughtgraph_"
-"""What the names of a call's labels begin with, in traces and in records."""
+"""Prefix of the names of a call's labels, in traces and in log records."""
 WHOSE = tuple(f"{LABEL}{name}" for name in ("method", "task", "run"))
 
 logger = logging.getLogger("thoughtgraph")
@@ -34,17 +34,17 @@ prompts = logging.getLogger("thoughtgraph.prompts")
 
 @dataclass
 class Meter:
-    """Watches one node run: admits requests within the limits and counts what they cost.
+    """Admits the requests of one node run within the limits, and counts their cost.
 
     Args:
-        limits: What the whole search may spend.
-        before: What the search had spent when the node started.
-        prices: As of `llm.prices`; a model whose price nobody knows costs nothing here.
+        limits: The limits of the whole search.
+        before: The usage of the search when the node started.
+        prices: As of `llm.prices`; a model without a known price costs nothing here.
         step: Number of the running superstep.
-        siblings: What the nodes of this superstep have spent in it, shared and changed by their
-            meters, so that a limit holds for all of them together.
-        required: Whether a request that fails for good ends the search; else those beside it go on.
-        tell: Is told, in one line, why an attempt failed that is repeated.
+        siblings: The counters of all nodes in this superstep, shared and updated by their meters,
+            so that a limit holds for all of these nodes together.
+        required: Whether a request that fails for good ends the search; else its siblings go on.
+        tell: Called before each retry, with one line that says why the attempt failed.
     """
 
     limits: Limits
@@ -63,10 +63,10 @@ class Meter:
 
     @contextmanager
     def request(self, role: str, model: str) -> Iterator[None]:
-        """Watches one request: reserves it as `check` does, and counts it when it was answered.
+        """Reserves a request as `check` does, and counts it once answered.
 
         Args:
-            role: What it is for.
+            role: What the request is for.
             model: Name of the model.
         """
         self.check(reserve=True)
@@ -80,17 +80,17 @@ class Meter:
         self.count(role, model, requests=1)
 
     def check(self, *, reserve: bool = False) -> None:
-        """Says whether a request may be sent; asked before each attempt.
+        """Raises an error if a request may not be sent; called before each attempt.
 
-        Waiting for a turn, or for a failing endpoint, takes time in which the requests beside this
-        one spend what was left.
+        While a request waits for its turn or for a failing endpoint, its siblings may use up a
+        limit.
 
         Args:
-            reserve: Whether to reserve the request; else it has been, and the limit on requests
-                does not count.
+            reserve: Whether to reserve the request. Otherwise it is reserved already, and the limit
+                on requests does not apply.
 
         Raises:
-            BudgetSpent: A limit is reached, or a request beside this one failed for good.
+            BudgetSpent: A limit is reached, or a sibling request failed for good.
         """
         if self.siblings["failed"]:
             raise BudgetSpent("a request beside this one failed for good")
@@ -98,7 +98,7 @@ class Meter:
             self.limits if reserve else {**self.limits, "requests": None}, self._now()
         )
         if limit == "seconds":
-            # Else no router would learn that the time is up, and the node would be sent for again.
+            # Reports the time, or no router would see that it is up, and would run the node again.
             self._waited = True
             raise OutOfTime("the limit on seconds is reached")
         if limit:
@@ -109,48 +109,48 @@ class Meter:
     async def in_time(self, failures: Sequence[Failure] = ()) -> AsyncIterator[None]:
         """Lets its body wait for as long as the limit on seconds allows, then cancels it.
 
-        The time for which a node waits for a model or a tool is what a search's seconds count.
+        A search's seconds are the time for which its nodes wait for models or tools.
 
         Args:
-            failures: What went wrong with it so far: the last of it is raised when the time is
-                over, as the limit never hides what kept an answer away.
+            failures: Failures of the body so far. When the time is up, the last one is raised, so
+                that the limit does not hide why there is no answer.
 
         Raises:
-            OutOfTime: The time was over, and nothing had gone wrong.
+            OutOfTime: The time is up, and nothing has failed.
         """
         self._waited = True
         limit = self.limits.get("seconds")
         left = None if limit is None else max(0.0, limit - self._now()["seconds"])
-        bound = asyncio.timeout(left)
+        timer = asyncio.timeout(left)
         try:
-            async with bound:
+            async with timer:
                 yield
         except TimeoutError:
-            if not bound.expired() or limit is None:
+            if not timer.expired() or limit is None:
                 raise
-            # A timer and a clock may differ by less than anybody sees, and no router may take that
-            # for time that is left.
+            # The timer may end slightly before the clock reaches the limit: add the difference, or
+            # a router would see time left.
             self._late = max(0.0, limit - self._now()["seconds"]) + 0.001
             if failures:
                 raise failures[-1].error from None
             raise OutOfTime("the limit on seconds is reached") from None
 
     def fail(self, error: str) -> None:
-        """Notes a request that failed for good; if it was required, no more are sent beside it."""
+        """Records a request that failed for good; if it was required, its siblings send no more."""
         self.error = self.error or error
         if self.required:
             self.siblings["failed"] += 1
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
-        """Ends a search whose answers cannot be kept: what is paid for is used, then it stops."""
+        """Ends the search if its body cannot store an answer; the paid answer is still used."""
         try:
             yield
         except InputError as error:
             self.fail(str(error))
 
     def count(self, role: str, model: str, **numbers: int) -> None:
-        """Counts what a request of one role cost (or, with `cached=1`, that it was not needed).
+        """Counts the cost of a request by role; with `cached=1`, one that a known answer replaced.
 
         Args:
             model: Name of the model, for its price.
@@ -165,12 +165,12 @@ class Meter:
         self.add(cost)
 
     def count_answer(self, role: str, model: str, answer: Answer) -> None:
-        """Counts what a call of a model was answered."""
+        """Counts a call of a model by its answer."""
         prompt, completion = answer["prompt_tokens"], answer["completion_tokens"]
         tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
         self.count(role, model, samples=len(answer["texts"]), **tokens)
-        told = {"cached_prompt_tokens": answer.get("cached_prompt_tokens", 0)}
-        self.add({"calls": 1, "incomplete": answer.get("incomplete", {}), **told})
+        cached = {"cached_prompt_tokens": answer.get("cached_prompt_tokens", 0)}
+        self.add({"calls": 1, "incomplete": answer.get("incomplete", {}), **cached})
 
     def add(self, counts: Mapping[str, Any]) -> None:
         """Adds any other counters, such as `thoughts` or `evaluated`."""
@@ -181,7 +181,7 @@ class Meter:
         self.add({"parse_errors": {role: 1}})
 
     def usage(self) -> Usage:
-        """Returns what this node run has spent, ready for the channel `spent`."""
+        """Returns the usage of this node run, as an update of the channel `spent`."""
         delta = cast("Usage", dict(self._counts))
         if self._waited:
             until = time.time() + self._late
@@ -189,7 +189,7 @@ class Meter:
         return delta
 
     def _now(self) -> Usage:
-        """Returns what the search has spent so far, as far as limits speak of it."""
+        """Returns the search's usage so far, as far as limits apply to it."""
         before = cast("Mapping[str, float]", self.before)
         shared = {name: (before.get(name) or 0) + self.siblings[name] for name in SHARED}
         now = cast("Usage", {**before, **shared})
@@ -200,24 +200,24 @@ class Meter:
 def tell(
     level: int, labels: Mapping[str, Any], message: str, *values: Any, to: logging.Logger = logger
 ) -> None:
-    """Logs one line of a run.
+    """Logs one line about a run.
 
     Args:
-        labels: Whose it is: metadata of the run's calls, by name.
+        labels: Metadata of the run's calls, by name; they identify the run.
         message: What happened, with a `%s` for each value; no text of a model or a person.
-        to: Another logger than that of runs.
+        to: The logger, if not that of runs.
     """
     if not to.isEnabledFor(level):
         return
     try:
-        running = get_runtime().execution_info
+        info = get_runtime().execution_info
     except (RuntimeError, KeyError, AttributeError):  # no graph is running
-        running = None
-    # A LangGraph task does not know the run that it is part of: its labels do.
+        info = None
+    # Inside a LangGraph task the id of the run is missing, so the labels carry it.
     names = ("run_id", "thread_id")
-    place = {name: getattr(running, name, None) or labels.get(name) for name in names}
-    own = [f"{name.removeprefix(LABEL)}={labels[name]}" for name in WHOSE if name in labels]
-    # A client may choose these: quoted, they stay within their line.
-    ids = [f"{name}={value!r}" for name, value in place.items() if value is not None]
-    fields = {**dict.fromkeys(WHOSE), **labels, **place}
-    to.log(level, f"%s: {message}", " ".join([*own, *ids]), *values, extra=fields)
+    run_ids = {name: getattr(info, name, None) or labels.get(name) for name in names}
+    run_labels = [f"{name.removeprefix(LABEL)}={labels[name]}" for name in WHOSE if name in labels]
+    # A client may choose these ids: quoted, they cannot break the line.
+    ids = [f"{name}={value!r}" for name, value in run_ids.items() if value is not None]
+    fields = {**dict.fromkeys(WHOSE), **labels, **run_ids}
+    to.log(level, f"%s: {message}", " ".join([*run_labels, *ids]), *values, extra=fields)

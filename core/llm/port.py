@@ -1,7 +1,7 @@
 """The model port: asks any LangChain chat model, with cache, limits, retries and counts.
 
-Every request of every method goes through `ChatPort.sample`. What a request costs is counted on the
-caller's `Meter`; what it may cost is checked there before it is sent.
+Every request of every method goes through `ChatPort.sample`. The caller's `Meter` checks the limits
+before a request is sent, and counts its cost afterwards.
 """
 
 import asyncio
@@ -27,35 +27,35 @@ from thoughtgraph.llm.store import PAID, Answer, AnswerStore, MemoryStore, Repla
 from thoughtgraph.usage import Limits, Usage
 
 MOST_CHOICES = 128
-"""Most completions of one request to OpenAI."""
+"""Most completions for one request to OpenAI."""
 SHORTEST_SECRET = 8
-"""Letters a key must have to be hidden in messages (ours): `none` and `EMPTY` are placeholders."""
+"""Letters of the shortest key that messages hide (ours): `none` and `EMPTY` are placeholders."""
 
 
 class ChatPort:
     """Asks one chat model.
 
-    A port may be used by many graphs and runs at once, and by one event loop after another.
+    Many graphs and runs may use a port at once, as may one event loop after another.
 
     Args:
         model: Any LangChain chat model.
         name: The model's name in prices, errors and cache keys; read off the model when None.
-        endpoint: What the model's requests share rates with, named in errors and cache keys; the
-            model's address when None.
-        cache: Where answers are kept; in memory when None.
-        replay: Whether answers are kept and taken from the cache.
-        limiter: What the endpoint allows; the process's shared one for this endpoint when None.
-        retry: When failed requests are repeated.
+        endpoint: The name of the endpoint in errors, cache keys and shared rates; the model's
+            address when None.
+        cache: The store of answers; in memory when None.
+        replay: Whether answers are recorded in the cache or replayed from it.
+        limiter: Limits the requests; the process's shared one for this endpoint when None.
+        retry: How failed requests are retried.
         timeout: Seconds after which one attempt counts as failed (ours: 300).
-        choices: Most samples one request may ask for, where the model knows n.
-        price: What it costs, in US dollars a million prompt and completion tokens; by the public
-            table of its provider's prices when None.
-        seeded: Whether the parameter `seed` reaches the model, mixed with what is asked and which
-            draw it is: equal runs then get equal answers (ours: the embedded model alone).
-        takes_grammar: Whether its server holds completions to a grammar, as llama.cpp's does to
-            the request's field `grammar` (ours: the embedded model alone).
-        served_as: The name by which a server's clients know the model; its errors then say no more
-            than this and the kind of failure, and the rest is logged. Empty: no client asks.
+        choices: Most samples per request, for a model with the parameter n.
+        price: US dollars for a million prompt and completion tokens; from the public table of its
+            provider's prices when None.
+        seeded: Whether the model gets the parameter `seed`, mixed with the request and its draw, so
+            that equal runs get equal answers (ours: only the embedded model).
+        takes_grammar: Whether the server constrains completions to the grammar in the request's
+            field `grammar`, as llama.cpp does (ours: only the embedded model).
+        served_as: The model's name for clients of a server; errors then hold no more than this name
+            and the kind of failure, and the rest is logged. Empty: there are no clients.
     """
 
     def __init__(
@@ -90,22 +90,22 @@ class ChatPort:
         fields = type(model).model_fields
         lengths = [(LENGTH, each) for each in OTHER_LENGTHS if each in fields]
         self._names = dict(lengths) | {each: each for each in fields if seeded or each != SEED}
-        """What the model calls the parameters that it knows."""
+        """The model's own names of the parameters that it has fields for."""
         self._most = choices if "n" in fields else 1
         self._refused: set[str] = set()
-        self._own: dict[Any, BaseChatModel] = {}
+        self._copies: dict[Any, BaseChatModel] = {}
         self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[Answer]] = {}
 
     @cached_property
     def _identity(self) -> str:
-        """Returns what stands for the model in the keys of answers that are kept or shared."""
+        """Returns the model's part in the keys of stored or shared answers."""
         model = self.model
-        named = {"name": self.name, "endpoint": self.endpoint, "type": model._llm_type}
-        return digest({**named, "parameters": model._identifying_params})
+        fields = {"name": self.name, "endpoint": self.endpoint, "type": model._llm_type}
+        return digest({**fields, "parameters": model._identifying_params})
 
     def price(self) -> Price | None:
-        """Returns what the model costs; None where nobody knows."""
-        # By the model's own name and address: a server's clients know it by another.
+        """Returns the price of the model; None if unknown."""
+        # By the model's own name and address: a server's clients use another name.
         model, provider = self.model, str(self.model._get_ls_params().get("ls_provider", ""))
         return self._price or public_price(model_name(model), endpoint_of(model), provider)
 
@@ -130,41 +130,41 @@ class ChatPort:
     ) -> list[str]:
         """Returns n completions of one conversation.
 
-        They are fewer only where several calls were needed and some of them failed for good, or a
-        limit was reached between them: what was paid for is not thrown away, and the meter keeps
-        the error.
+        Returns fewer only if several calls were necessary and some of them failed for good, or a
+        limit was reached in between. Paid completions are not thrown away, and the meter records
+        the failure.
 
         Args:
-            n: How many samples; one request where the provider supports it.
+            n: Number of samples; one request where the provider supports it.
             role: What the request is for; usage is counted by role.
             stop: Texts at which a completion ends.
-            draw: Identifies a generation. None marks an evaluation, which identical concurrent
-                requests share and whose answer may be reused.
+            draw: Identifies a generation. None marks an evaluation: identical concurrent requests
+                share its answer, which may also be reused.
             meter: Admits the request and counts it; no limits apply without one.
             scope: Evaluations are shared within one scope: a run's own id, or `shared` for
                 evaluations that outlive a run.
-            parameters: `temperature`, `max_tokens` and the like; what the model has no field for is
-                left out.
-            labels: What traces say of the call besides its role: metadata by name.
-            grammar: What each completion is held to, in GBNF; empty: nothing.
+            parameters: `temperature`, `max_tokens` and the like; those without a field in the model
+                are left out.
+            labels: Metadata of the call in traces, by name, besides its role.
+            grammar: Grammar that constrains each completion, in GBNF; empty for none.
 
         Raises:
             BudgetSpent: A limit forbids the request; nothing was sent.
             ModelError: The endpoint refused or kept failing, or takes no grammar.
-            ReplayMiss: A replayed run asked for something that was not recorded.
+            ReplayMiss: A replayed run sends a request that was not recorded.
         """
         if grammar and (refusal := self.grammar_refusal()):
             raise ModelError(refusal)
         meter, names = meter or Meter(Limits(), Usage()), self._names
-        known = {name: value for name, value in (parameters or {}).items() if value is not None}
-        own = {names[name]: value for name, value in known.items() if name in names}
-        length = known.get(LENGTH) if LENGTH in names else None
-        request = Request(messages, n, role, stop or (), draw, own, length, labels or {}, grammar)
+        values = {name: value for name, value in (parameters or {}).items() if value is not None}
+        args = {names[name]: value for name, value in values.items() if name in names}
+        length = values.get(LENGTH) if LENGTH in names else None
+        request = Request(messages, n, role, stop or (), draw, args, length, labels or {}, grammar)
         keep = self._replay != "off" or (draw is None and scope == "shared")
         key = ""
         if keep or draw is None:
-            place = {"model": self._identity, "scope": "" if keep else scope}
-            key = digest({**place, **request.content()})
+            context = {"model": self._identity, "scope": "" if keep else scope}
+            key = digest({**context, **request.content()})
         ask = partial(self._answer, request, key if keep else "", meter)
         answer = await (self._once(key, ask, role, meter) if draw is None else ask())
         return list(answer["texts"])
@@ -172,37 +172,37 @@ class ChatPort:
     async def _once(
         self, key: str, ask: Callable[[], Awaitable[Answer]], role: str, meter: Meter
     ) -> Answer:
-        """Sends one of identical evaluations at the same time; the others wait for its answer.
+        """Sends one of several identical concurrent evaluations; the others wait for its answer.
 
-        If its sender fails, they get the same error. If it is stopped or out of budget, one of them
-        sends it.
+        If the sender fails, they get the same error. If it is cancelled or out of budget, one of
+        them becomes the sender.
         """
-        here = asyncio.get_running_loop(), key
-        while (flight := self._flights.get(here)) is not None:
+        flight_key = asyncio.get_running_loop(), key
+        while (flight := self._flights.get(flight_key)) is not None:
             async with meter.in_time():
                 await asyncio.wait([flight])
             if not flight.cancelled():
-                flight.result()  # or what the sender failed with
+                flight.result()  # raises the sender's error
                 meter.count(role, self.name, cached=1)
                 return flight.result()
-        flight = self._flights[here] = here[0].create_future()
+        flight = self._flights[flight_key] = flight_key[0].create_future()
         try:
             flight.set_result(answer := await ask())
         except ModelError as error:
             flight.set_exception(error)
-            flight.exception()  # nobody may be waiting for it
+            flight.exception()  # retrieved here, as nobody else may do so
             raise
         finally:
             flight.cancel()
-            del self._flights[here]
+            del self._flights[flight_key]
         return answer
 
     async def _answer(self, request: Request, key: str, meter: Meter) -> Answer:
-        """Takes the answer from the store, or asks and keeps it there; without a key it asks."""
+        """Returns the stored answer, or asks and stores the reply; without a key it only asks."""
         # In threads, because an event loop must not wait for the disk.
-        if key and (known := await asyncio.to_thread(self._store.get, key)):
+        if key and (stored := await asyncio.to_thread(self._store.get, key)):
             meter.count(request.role, self.name, cached=1)
-            return known
+            return stored
         if self._replay == "replay":
             raise ReplayMiss(
                 f"nothing recorded for a {request.role!r} request of {self.name}: record again"
@@ -210,8 +210,8 @@ class ChatPort:
         began = time.monotonic()
         try:
             with meter.request(request.role, self.name):
-                one = self._call(request, 0, 1, meter) if request.n == 1 else None
-                answer = await (one or self._samples(request, meter))
+                single = self._call(request, 0, 1, meter) if request.n == 1 else None
+                answer = await (single or self._samples(request, meter))
         except ModelError as error:
             request.tell(logging.INFO, "failed for good: %s", error.kind)
             raise
@@ -225,14 +225,14 @@ class ChatPort:
         return answer
 
     async def _samples(self, request: Request, meter: Meter) -> Answer:
-        """Asks until all samples are there: by one call, where the server returns several."""
+        """Makes calls until all samples are there; one call is enough if the server knows n."""
         joined: Answer = {"texts": [], "prompt_tokens": 0, "completion_tokens": 0}
         error: BaseException | None = None
-        while error is None and (have := len(joined["texts"])) < request.n:
-            size = min(self._most, request.n - have)
-            calls = [(at, min(size, request.n - at)) for at in range(have, request.n, size)]
-            sent = (self._call(request, at, n, meter) for at, n in calls)
-            results = await asyncio.gather(*sent, return_exceptions=True)
+        while error is None and (count := len(joined["texts"])) < request.n:
+            size = min(self._most, request.n - count)
+            calls = [(at, min(size, request.n - at)) for at in range(count, request.n, size)]
+            coroutines = (self._call(request, at, n, meter) for at, n in calls)
+            results = await asyncio.gather(*coroutines, return_exceptions=True)
             answers = [each for each in results if not isinstance(each, BaseException)]
             for answer in answers:
                 joined["texts"] += answer["texts"]
@@ -241,7 +241,7 @@ class ChatPort:
                 joined["completion_tokens"] += answer["completion_tokens"]
             if size > 1 and answers and max(len(answer["texts"]) for answer in answers) == 1:
                 self._most = 1  # the server ignores n or refuses it, and will do so again
-            # What a program did wrong counts before a failure, and that before a limit.
+            # A bug in a program takes precedence over a failure, and a failure over a limit.
             errors = [each for each in results if isinstance(each, BaseException)]
             ranks = BudgetSpent, ModelError
             error = min(errors, key=lambda e: [isinstance(e, kind) for kind in ranks], default=None)
@@ -252,11 +252,11 @@ class ChatPort:
         return joined
 
     async def _call(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
-        """Makes one call for n samples, again after passing faults; a server may return fewer.
+        """Makes one call for n samples and retries passing failures; a server may return fewer.
 
         Args:
             at: Index, within the request, of the first sample.
-            meter: Says before each attempt whether it may still be sent, and counts the answer.
+            meter: Checks the limits before each attempt, and counts the answer.
         """
         paid, failures = PAID.get(), list[Failure]()
         name = request.name(at) if paid else ""
@@ -265,10 +265,10 @@ class ChatPort:
             tokens = request.most_tokens(n) if self._limiter.rates.context else 0
             async with self._limiter.slot(n, tokens):
                 meter.check()
-                model = await connected(self.model, self._own)
+                model = await connected(self.model, self._copies)
                 async with asyncio.timeout(self._timeout):
                     answer = await send(model, request, at, n, self._refused, self._place)
-                # Before the next one gets this turn: it may be over the limit now.
+                # Before the next request gets this turn, as it may exceed a limit now.
                 meter.count_answer(request.role, self.name, answer)
                 return answer
 
@@ -278,10 +278,10 @@ class ChatPort:
             request.tell(logging.INFO, "is retried: %s", error.kind)
 
         async with meter.in_time(failures):
-            if paid and (known := paid.take(name, n)):
+            if paid and (earlier := paid.take(name, n)):
                 meter.check()
-                meter.count_answer(request.role, self.name, known)
-                return known
+                meter.count_answer(request.role, self.name, earlier)
+                return earlier
             answer = await persist(attempt, self._retry, failures, self._explain, retried)
         if paid:
             with meter.keeping():
@@ -289,11 +289,11 @@ class ChatPort:
         return answer
 
     def _explain(self, error: Exception, tries: str) -> Failure:
-        """Returns what a caller is told of an attempt that failed."""
+        """Returns a failed attempt as callers may see it, without the model's keys."""
         values = (getattr(self.model, name, None) for name in type(self.model).model_fields)
         keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-        hide = [key for key in keys if len(key) >= SHORTEST_SECRET]
-        failure = explained(error, self._place, tries, hide)
+        secrets = [key for key in keys if len(key) >= SHORTEST_SECRET]
+        failure = explained(error, self._place, tries, secrets)
         if self._served_as:
             logger.error("model %r: %s", self._served_as, failure.error)
             failure.error.args = (f"model {self._served_as!r} failed: {failure.error.kind}",)

@@ -1,11 +1,11 @@
-"""What an embedded model has read already, so that a long shared beginning is read once.
+"""A cache of the prompts of an embedded model, so that a long shared prefix is read only once.
 
-llama.cpp works on several prompts at once, each in a slot, and a slot keeps what it read last. It
-shares nothing between slots: five requests side by side that begin with the same 600 tokens would
-have these read five times, and reading is what takes longest on a processor. Here the first of
-them reads its prompt alone; what it read is saved, in llama.cpp's own format, to memory, and given
-to the slots of the others. Nothing of this changes an answer: a slot is compared with the prompt,
-token by token, whatever is said here, so a mistake costs time alone.
+llama.cpp works on several prompts at once, each in a slot, and a slot keeps the prompt it read
+last. Slots share nothing: for five concurrent requests that begin with the same 600 tokens, it
+would read these five times, and reading takes most of the time on a processor. Here the first
+request reads its prompt alone. The slot is then saved to memory, in llama.cpp's own format, and
+restored to the slots of the other requests. None of this changes an answer: llama.cpp compares a
+slot with the prompt token by token in any case, so a mistake here costs only time.
 """
 
 import asyncio
@@ -21,17 +21,17 @@ from itertools import count
 from typing import NamedTuple
 
 WORTH = 600
-"""Letters, some 150 tokens, that are worth a request of their own to be read once (ours)."""
+"""Letters of a prefix, some 150 tokens, that are worth an extra request to read them (ours)."""
 ALIKE = 60
-"""Letters below which two prompts have nothing in common, and the slot that was used first gives
-way (ours)."""
+"""Letters of a common prefix below which two prompts count as unrelated, and a new prompt gets the
+least recently used slot (ours)."""
 SAVED_BYTES = 256 << 20
-"""Memory for what was read (ours): 9,000 tokens of a model of 1.5 billion weights."""
+"""Memory for saved prompts (ours): 9,000 tokens of a model of 1.5 billion weights."""
 
 
 Act = Callable[[str, int, int], Awaitable[bool]]
-"""Has a server `read` a request's prompt in a slot, or `save` what the slot holds to an open file,
-or `restore` it from there; returns whether it did. A failure leaves the rest to the server."""
+"""Makes a server `read` a request's prompt into a slot, `save` the slot to an open file, or
+`restore` it from there; returns whether it did. After a failure, the request reads the prompt."""
 
 
 @dataclass(slots=True)
@@ -40,11 +40,11 @@ class _Slot:
     text: str = ""
     busy: bool = False
     used: int = 0
-    """When it was last taken: the larger, the later."""
+    """Order of the last use: a larger number is later."""
 
 
 class _Saved:
-    """A file in memory, closed when nobody refers to it any more."""
+    """An in-memory file, closed once there is no reference to it."""
 
     def __init__(self) -> None:
         self.file = os.memfd_create("prompt")
@@ -52,23 +52,23 @@ class _Saved:
 
 
 class _Turn(NamedTuple):
-    """What a request does."""
+    """The plan for a request."""
 
     slots: list[_Slot]
-    """Those it occupies, the one that reads its prompt first; none where all are taken."""
+    """The slots it occupies, first the one that reads its prompt; empty if all slots are busy."""
     saved: _Saved | None = None
-    """What that slot is given before."""
+    """The saved prompt to restore to that slot first."""
     reading: "Future[None] | None" = None
-    """Whether it reads much that others may wait for: done when it has."""
+    """Set if the request reads text that others may wait for; done once it has read it."""
 
 
 def supported() -> bool:
-    """Returns whether there are files in memory that have a path, as on Linux."""
+    """Returns whether the system has in-memory files with a path, as Linux has."""
     return hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")
 
 
 def common(one: str, other: str) -> int:
-    """Returns how many letters two texts have in common at their beginning."""
+    """Returns the length of the common prefix of two texts, in letters."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -77,18 +77,18 @@ def common(one: str, other: str) -> int:
 
 
 class PromptCache:
-    """Chooses the slot of each request of one server, in whichever event loop it is made.
+    """Chooses the slot of each request to one server; requests may come from any event loop.
 
     Args:
-        size: How many slots the server has.
-        most: Bytes that may be saved.
+        size: Number of slots of the server.
+        most: Most bytes of saved prompts.
     """
 
     def __init__(self, size: int, most: int = SAVED_BYTES) -> None:
         self._most = most
         self._lock = threading.Lock()
         self._slots = [_Slot(at) for at in range(size)]
-        # In the order of their last use: what nobody asked for longest gives way, not the examples
+        # In the order of their last use: the least recently used one is dropped, not the examples
         # that all problems begin with.
         self._saved: dict[str, _Saved] = {}
         self._reading: dict[str, Future[None]] = {}
@@ -96,15 +96,15 @@ class PromptCache:
 
     @asynccontextmanager
     async def slot(self, text: str, n: int, act: Act) -> AsyncIterator[int | None]:
-        """Yields the free slot with the longest cached prefix; None where all are taken.
+        """Yields the free slot with the longest cached prefix; None if all slots are busy.
 
         Args:
             text: The prompt.
-            n: How many samples are asked for; each is decoded in a slot of its own.
-            act: Has the server do what is needed before.
+            n: Number of samples; each is decoded in a slot of its own.
+            act: Makes the server prepare the slot.
         """
         while isinstance(turn := self._next(text, n), Future):
-            # Shielded: that this request is given up must not wake the others.
+            # Shielded: the cancellation of this request must not wake the others.
             await asyncio.shield(asyncio.wrap_future(turn))
         if not turn.slots:
             yield None
@@ -113,7 +113,7 @@ class PromptCache:
         try:
             await self._prepare(text, first, turn, act)
             for slot in turn.slots:
-                slot.text = text  # not before: who is cancelled has read who knows how much
+                slot.text = text  # not earlier: a cancelled request may have read any part
             yield first
         finally:
             with self._lock:
@@ -121,7 +121,7 @@ class PromptCache:
                     slot.busy = False
 
     async def _prepare(self, text: str, slot: int, turn: _Turn, act: Act) -> None:
-        """Has a slot hold as much of the prompt as others have read, or read it for them."""
+        """Restores to a slot the prefix that others have read, or reads the prompt for others."""
         try:
             if turn.saved is not None:
                 await act("restore", slot, turn.saved.file)
@@ -131,40 +131,40 @@ class PromptCache:
                 if await act("save", slot, saved.file):
                     self._keep(text, saved)
         finally:
-            # Also where this request is given up: those who wait go on, and read it themselves.
+            # Even if this request is cancelled: those that wait then read the prompt themselves.
             if turn.reading is not None:
                 with self._lock:
                     del self._reading[text]
                 turn.reading.set_result(None)
 
     def _next(self, text: str, n: int) -> "_Turn | Future[None]":
-        """Returns what a request does; or what it waits for, where another reads the same."""
+        """Returns the plan for a request, or a future if another request reads the same prefix."""
         with self._lock:
             idle = [slot for slot in self._slots if not slot.busy]
             if not idle:
                 return _Turn([])
             oldest = min(idle, key=lambda slot: (slot.used, -slot.id))
-            # The server decodes the other samples in the first slots that are free, even in one
-            # that a prompt was just read into. So prompts are made ready in the last ones.
+            # The server decodes the other samples in the first free slots, even in one that has
+            # just read a prompt. So prompts are prepared in the last slots.
             slot = max(idle, key=lambda slot: (common(slot.text, text), slot.id))
-            held = common(slot.text, text)
-            if held < ALIKE:
-                slot, held = oldest, 0
-            reading, begun = _closest(self._reading, text)
-            saved, known = _closest(self._saved, text)
-            if reading is not None and begun >= max(held, known) + WORTH:
+            in_slot = common(slot.text, text)
+            if in_slot < ALIKE:
+                slot, in_slot = oldest, 0
+            reading, in_reading = _closest(self._reading, text)
+            saved, in_saved = _closest(self._saved, text)
+            if reading is not None and in_reading >= max(in_slot, in_saved) + WORTH:
                 return self._reading[reading]
             restored = None
-            if saved is not None and known >= held + WORTH:
+            if saved is not None and in_saved >= in_slot + WORTH:
                 restored = self._saved[saved] = self._saved.pop(saved)
-                slot, held = oldest, known
-            taken = [slot, *[each for each in idle if each is not slot][: n - 1]]
-            for each in taken:
+                slot, in_slot = oldest, in_saved
+            chosen = [slot, *[each for each in idle if each is not slot][: n - 1]]
+            for each in chosen:
                 each.text, each.busy, each.used = "", True, next(self._uses)
-            if len(text) - held < WORTH:
-                return _Turn(taken, restored)
+            if len(text) - in_slot < WORTH:
+                return _Turn(chosen, restored)
             self._reading[text] = Future()
-            return _Turn(taken, restored, self._reading[text])
+            return _Turn(chosen, restored, self._reading[text])
 
     def _keep(self, text: str, saved: _Saved) -> None:
         with self._lock:
@@ -175,6 +175,6 @@ class PromptCache:
 
 
 def _closest(known: Iterable[str], text: str) -> tuple[str | None, int]:
-    """Returns the known text that has most in common with this one, and how much that is."""
+    """Returns the known text with the longest common prefix with `text`, and its length."""
     best = max(known, key=partial(common, text), default=None)
     return best, common(text, best or "")

@@ -1,6 +1,6 @@
-"""Failures of an endpoint: which may pass and are tried again, and what a reader is told of them.
+"""Failures of an endpoint: which of them are retried, and how errors explain them.
 
-The loop is tenacity's; what an error means is ours, because SDKs disagree.
+The retry loop is tenacity's; the meaning of an error is ours, because SDKs disagree.
 """
 
 import asyncio
@@ -32,22 +32,22 @@ CLIENTS = frozenset(
 )
 """Packages that talk to endpoints: their errors are about the connection."""
 READERS = frozenset({"json", "pydantic"}) | CLIENTS
-"""Packages that read answers, besides LangChain's: what fails inside them was no good answer."""
+"""Packages that read answers, besides LangChain's: a failure inside them means a bad answer."""
 UNREADABLE = (AttributeError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
-"""What reading an answer raises that has another form than expected, or is nested without end."""
+"""Errors of reading an answer that has an unexpected form, or is nested without end."""
 UNREACHABLE_AFTER = 4.0
-"""Seconds after which no further attempt is made where no connection can be had at all (ours):
-nobody waits for a server that was not started."""
+"""Seconds after which no further attempt is made if every connection failed (ours): waiting does
+not help if the server was never started."""
 LONGEST_DETAIL = 200
 """Letters of a server's own message that an error quotes (ours)."""
 
 
 class BadAnswer(ValueError):
-    """The endpoint answered with something that is no answer."""
+    """The endpoint's response is not an answer."""
 
 
 class Unacceptable(BadAnswer):
-    """The endpoint answered what it will answer again."""
+    """The endpoint's response is bad, and another attempt would get the same."""
 
 
 class BrokenOff(BadAnswer):
@@ -55,12 +55,12 @@ class BrokenOff(BadAnswer):
 
 
 _LASTING = (AttributeError, LookupError, RecursionError, TypeError, Unacceptable)
-"""What another attempt would meet again, where no status says otherwise."""
+"""Errors that another attempt would meet again, unless a status says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """When to try again.
+    """How long, and after which waits, to try again.
 
     Args:
         give_up_after: Seconds from the first attempt after which no further one is made (ours: 30).
@@ -78,11 +78,11 @@ class Failure(NamedTuple):
     """An attempt that failed at the endpoint."""
 
     error: ModelError
-    """What a caller is told."""
+    """The error for the caller."""
     wait: float
-    """Seconds that the endpoint asks to wait; for ever where another attempt would fail as well."""
+    """Seconds that the endpoint asks to wait; infinite if another attempt would fail as well."""
     unreachable: bool
-    """Whether no connection could be had: nothing was asked, and nobody was there."""
+    """Whether no connection could be opened: no server was there to get the request."""
 
 
 async def persist(
@@ -90,19 +90,19 @@ async def persist(
     retry: Retry,
     failures: list[Failure],
     explain: Callable[[Exception, str], Failure],
-    told: Callable[[ModelError], None],
+    on_retry: Callable[[ModelError], None],
 ) -> T:
-    """Returns what an attempt brings, made again while it fails for reasons that may pass.
+    """Returns the result of an attempt, retried while it fails for reasons that may pass.
 
     Args:
         attempt: Asks the endpoint.
-        retry: When to try again.
-        failures: Those so far, added as they come.
-        explain: Makes a failure of an error, told how many attempts there were in how many seconds.
-        told: Called before each further attempt, with the error of the last one.
+        retry: How long, and after which waits, to try again.
+        failures: The failures so far; each new one is appended.
+        explain: Turns an error, and a text on the number and time of attempts, into a failure.
+        on_retry: Called before each further attempt, with the error of the last one.
 
     Raises:
-        ModelError: The last of them.
+        ModelError: The error of the last failure.
     """
     began = time.monotonic()
 
@@ -111,7 +111,7 @@ async def persist(
         retry=retry_if_exception(lambda error: error in [each.error for each in failures]),
         wait=lambda state: _wait(retry, failures),
         stop=lambda state: stop_before_delay(_patience(retry, failures))(state),
-        before_sleep=lambda state: told(failures[-1].error),
+        before_sleep=lambda state: on_retry(failures[-1].error),
         reraise=True,
     ):
         with turn:
@@ -135,8 +135,8 @@ def _wait(retry: Retry, failures: Sequence[Failure]) -> float:
 
 
 def _patience(retry: Retry, failures: Sequence[Failure]) -> float:
-    away = all(failure.unreachable for failure in failures)
-    return min(retry.give_up_after, UNREACHABLE_AFTER if away else inf)
+    unreachable = all(failure.unreachable for failure in failures)
+    return min(retry.give_up_after, UNREACHABLE_AFTER if unreachable else inf)
 
 
 NAMED = {
@@ -148,23 +148,23 @@ NAMED = {
     **dict.fromkeys(("invalid_request_error", "invalid_argument"), 400),
     **dict.fromkeys(("server_error", "internal_server_error", "overloaded_error"), 503),
 }
-"""What OpenAI, Anthropic and Google say instead of a status, in an error inside an answer."""
+"""Statuses by the names that OpenAI, Anthropic and Google use in an error inside an answer."""
 
 
 def status_of(error: BaseException) -> int | None:
-    """Returns an error's HTTP status, whichever SDK raised it; else the one that its body names."""
+    """Returns an error's HTTP status, whichever SDK raised it, else the status its body names."""
     if not isinstance(error, Exception):
         return None
-    # Some servers send failures with status 200; LangChain raises what is in the field `error`.
+    # Some servers send failures with status 200; LangChain then raises their field `error`.
     bodies: list[Any] = [getattr(error, "body", None), *error.args]
     body = next((each for each in bodies if isinstance(each, Mapping)), {})
-    named = None
+    body_status = None
     for name in (getattr(error, "code", None), *map(body.get, ("code", "status", "type"))):
         value = str(name).lower()
-        if named is None and (re.fullmatch("[45][0-9]{2}", value) or value in NAMED):
-            named = NAMED.get(value) or int(value)
-    # A used-up quota is 429 at OpenAI, like a rate limit, but waiting does not help: here 402.
-    return 402 if named == 402 else _http_status(error) or named
+        if body_status is None and (re.fullmatch("[45][0-9]{2}", value) or value in NAMED):
+            body_status = NAMED.get(value) or int(value)
+    # OpenAI sends 429 for a used-up quota, as for a rate limit, but waiting does not help: 402.
+    return 402 if body_status == 402 else _http_status(error) or body_status
 
 
 def _http_status(error: BaseException) -> int | None:
@@ -177,7 +177,7 @@ def _http_status(error: BaseException) -> int | None:
 
 
 def _is_unreachable(error: BaseException) -> bool:
-    """Returns whether no connection could be had: nothing was asked, and nobody was there."""
+    """Returns whether no connection could be opened: no server was there to get the request."""
     return any(
         isinstance(cause, ConnectionRefusedError | socket.gaierror)
         or type(cause).__name__ == "ConnectError"
@@ -186,12 +186,12 @@ def _is_unreachable(error: BaseException) -> bool:
 
 
 def is_endpoint_failure(error: BaseException) -> bool:
-    """Returns whether an error is about the endpoint rather than a mistake in a program."""
+    """Returns whether an error is the endpoint's, rather than a mistake in a program."""
     if not isinstance(error, Exception):
         return False
     if isinstance(error, UNREADABLE) and not isinstance(error, BadAnswer):
         frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-        # What is nested too deeply ends wherever the stack does, often in Python's own modules.
+        # Deep nesting may overflow the stack anywhere, often in Python's own modules.
         within = frames if isinstance(error, RecursionError) else frames[-1:]
         packages = [str(frame.f_globals.get("__name__", "")).split(".")[0] for frame in within]
         if any(name in READERS or name.startswith("langchain_") for name in packages):
@@ -199,7 +199,7 @@ def is_endpoint_failure(error: BaseException) -> bool:
     return (
         isinstance(error, OSError | TimeoutError | BadAnswer)
         or status_of(error) is not None
-        # LangChain derives errors of its own from the SDKs'.
+        # Base classes count, as LangChain derives errors of its own from the SDKs'.
         or any(kind.__module__.split(".")[0] in CLIENTS for kind in type(error).__mro__)
     )
 
@@ -235,16 +235,16 @@ _REMEDIES = {
 
 
 def explained(error: BaseException, endpoint: str, tries: str, hide: Sequence[str]) -> Failure:
-    """Returns a failure in one line: the endpoint, what is wrong with it, and a remedy.
+    """Returns a failure whose error is one line: the endpoint, the problem and a remedy.
 
     Args:
-        tries: How many attempts were made, and how long they took.
+        tries: Text on the number of attempts and the time they took.
         hide: Texts that the line may not show, such as keys.
     """
     # An SDK wraps a bad answer as if the connection had failed.
     error = next((cause for cause in _causes(error) if isinstance(cause, BadAnswer)), error)
-    status, away = status_of(error), _is_unreachable(error)
-    # A body that was cut off or replaced by a proxy's page fails as a ValueError.
+    status, no_connection = status_of(error), _is_unreachable(error)
+    # A ValueError may pass: it is a body that was cut off, or a proxy's page in its place.
     passing = not isinstance(error, _LASTING)
     if status is not None:
         problem = f"{'error' if _http_status(error) is None else 'HTTP'} {status}"
@@ -255,20 +255,20 @@ def explained(error: BaseException, endpoint: str, tries: str, hide: Sequence[st
         remedy = "the server is too slow: ask it less at a time with THOUGHTGRAPH_CONCURRENCY"
     elif isinstance(error, BrokenOff):
         problem, remedy = "an answer that broke off", _FAILING
-    elif isinstance(error, UNREADABLE) and not away:
+    elif isinstance(error, UNREADABLE) and not no_connection:
         problem = "an unreadable answer"
         remedy = "is this an OpenAI-compatible chat endpoint whose address ends in /v1?"
     else:
-        problem = "no connection" if away else type(error).__name__
+        problem = "no connection" if no_connection else type(error).__name__
         remedy = "is the server running and the address right?"
-    said = _detail(error, first=status is not None, hide=hide)
-    line = f"{endpoint}: {problem} after {tries}; {remedy}{f' ({said})' if said else ''}"
-    told = ModelError(line, status=status, kind=problem)
-    return Failure(told, retry_after(error) if passing else inf, unreachable=away)
+    detail = _detail(error, first=status is not None, hide=hide)
+    line = f"{endpoint}: {problem} after {tries}; {remedy}{f' ({detail})' if detail else ''}"
+    explanation = ModelError(line, status=status, kind=problem)
+    return Failure(explanation, retry_after(error) if passing else inf, unreachable=no_connection)
 
 
 def _detail(error: BaseException, *, first: bool, hide: Sequence[str]) -> str:
-    """Returns what the server says, or the first cause, as the end of a terminal's line."""
+    """Returns the error's own text, or its first cause's, as a printable end of a line."""
     texts = [text for cause in _causes(error) if (text := " ".join(str(cause).split()))]
     detail = "" if not texts else texts[0 if first else -1]
     for secret in hide:

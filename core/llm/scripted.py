@@ -1,7 +1,7 @@
-"""A scripted chat model, for tests of what asks one.
+"""A scripted chat model, for tests of code that asks a model.
 
-Its answers are a function of what is asked, never of the order in which it is asked: searches ask
-side by side. What the script has no answer for is an error, and every call is kept:
+Its answers depend on each call alone, never on the order of calls, because searches make them
+concurrently. A call without an answer in the script is an error, and every call is recorded:
 
     model = ScriptedChat(reply={"generate": ["6 + 6 = 12", "4 * 6 = 24"], "value": "sure"})
     graph = thoughtgraph.build("tot_bfs", task="game24", model=model)
@@ -23,7 +23,7 @@ from pydantic import Field, PrivateAttr, SkipValidation
 from thoughtgraph.llm.exchange import DRAW, LETTERS_A_TOKEN, ROLE, Draw
 
 Text = str | Sequence[str]
-"""One completion, given n times, or n of them."""
+"""One completion, repeated n times, or a sequence of n."""
 
 
 @dataclass(slots=True)
@@ -31,28 +31,28 @@ class Call:
     """One call that the model saw."""
 
     role: str
-    """What it was for, such as `generate` or `value`; empty where nobody said."""
+    """The role of the call, such as `generate` or `value`; empty if it has none."""
     prompt: str
-    """The texts of its messages, one below the other."""
+    """The texts of its messages, joined by line breaks."""
     draw: Draw | None
-    """Which sample of which thought is generated; None: an evaluation."""
+    """The thought and sample that the call generates; None for an evaluation."""
     n: int
-    """How many samples it asks for."""
+    """Number of samples."""
     stop: Sequence[str] | None
     texts: Sequence[str] = ()
-    """What it was answered; empty until then."""
+    """The completions it got; empty until it is answered."""
 
 
 Reply = Callable[[Call], Text]
-"""Answers a call; it raises what the test shall fail with."""
+"""Answers a call; it may raise an error for the model to fail with."""
 
 
 class UnexpectedCall(AssertionError):
-    """The script has no answer for a call, or not as many samples as it asks for."""
+    """The script has no answer for a call, or another number of samples than it asks for."""
 
 
 class AsyncChat(BaseChatModel):
-    """A chat model that graphs alone ask: it has no sync call."""
+    """A chat model without a sync call, as graphs make only async ones."""
 
     def _generate(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
@@ -61,17 +61,17 @@ class AsyncChat(BaseChatModel):
 
 
 class ScriptedChat(AsyncChat):
-    """A chat model that answers by a script.
+    """A chat model that answers from a script.
 
     Args:
         reply: The script: a function of the call, or answers by role, each a text, n texts or a
             function.
         delay: Seconds that an answer takes, or a function of the call (0).
-        seen: The calls so far, in the order in which they came.
-        peak: How many it had to answer at once, at most.
-        n: As of OpenAI's models; that it is there says that one call may ask for several samples.
-        temperature: As of OpenAI's models; it changes nothing.
-        max_tokens: As of OpenAI's models; it changes nothing.
+        seen: The calls so far, in the order of their arrival.
+        peak: The most calls that were in flight at once.
+        n: As in OpenAI's models; the field shows that one call may ask for several samples.
+        temperature: As in OpenAI's models; it changes nothing.
+        max_tokens: As in OpenAI's models; it changes nothing.
     """
 
     reply: Annotated[Reply | Mapping[str, Text | Reply], SkipValidation]
@@ -120,10 +120,10 @@ class ScriptedChat(AsyncChat):
             self._in_flight -= 1
 
     def texts(self, call: Call) -> Sequence[str]:
-        """Returns what the script answers to a call.
+        """Returns the completions that the script has for a call.
 
         Raises:
-            UnexpectedCall: It has no answer, or not as many samples as the call asks for.
+            UnexpectedCall: It has none, or another number of samples than the call asks for.
         """
         script = self.reply
         answer = script.get(call.role) if isinstance(script, Mapping) else script

@@ -1,4 +1,4 @@
-"""One call of a chat model, made again without each parameter that its server refuses."""
+"""One call of a chat model, repeated without each parameter that its server refuses."""
 
 import logging
 import re
@@ -20,25 +20,25 @@ from thoughtgraph.llm.retry import status_of
 from thoughtgraph.llm.store import Answer
 
 STATUSES = frozenset({400, 422, 500, 501})
-"""How servers refuse a parameter; 404 is about the model or the path."""
+"""Statuses by which servers refuse a parameter; 404 is about the model or the path."""
 REFUSES_N = frozenset({400, 422, 501})
-"""How servers that return one sample a request answer a call for several, whatever they say."""
+"""Statuses of servers that refuse several samples in one request, whatever the error says."""
 LENGTH, OPENAIS_LENGTH = "max_tokens", "max_completion_tokens"
-"""The longest completion, in most servers' words and in OpenAI's newer ones."""
+"""Names of the bound on completions, at most servers and in OpenAI's newer API."""
 OTHER_LENGTHS = ("max_output_tokens", "num_predict")
-"""What Google's and Ollama's models call `max_tokens`."""
+"""Names of `max_tokens` in Google's and Ollama's models."""
 SEED = "seed"
-"""The parameter that samplers call by this name."""
+"""Name of the parameter that seeds the sampler."""
 SYSTEM = "system"
-"""A system message, among the parameters."""
+"""Name of the system message among the parameters that a server may refuse."""
 SIZE = "stream_options"
-"""The parameter that asks for the size of a stream."""
+"""Name of the parameter that requests the token counts of a stream."""
 INSTEAD = {
     "stop": ", and completions are cut when they arrive",
     "n": ", and each sample is asked for alone",
     SYSTEM: ", and its text goes before the first user message",
 }
-"""What is done about a refused parameter besides."""
+"""End of the log line about a refused parameter: what replaces it."""
 FIELDS = ("stop", "temperature", "top_p", SEED, LENGTH)
 """Parameters that may also be fields of the model."""
 _MENTION = re.compile(
@@ -65,7 +65,7 @@ _TOGETHER = re.compile("both|together|exclusive|same time|only one|同时")
 
 
 class Prepared(NamedTuple):
-    """A call without what its server refuses."""
+    """A call without the parameters that its server refuses."""
 
     model: BaseChatModel
     messages: list[BaseMessage]
@@ -75,56 +75,56 @@ class Prepared(NamedTuple):
 async def send(
     model: BaseChatModel, request: Request, at: int, n: int, refused: set[str], place: str
 ) -> Answer:
-    """Makes a call, again without what its server refuses, and reads its answer.
+    """Makes a call, repeats it without the parameters its server refuses, and reads the answer.
 
     Args:
         at: Index, within the request, of the first of n samples.
-        refused: What the server is known to refuse. What this call shows is added, and told once,
-            when the server has answered: a request may be refused for another reason.
+        refused: Parameters that the server is known to refuse. New ones are added, and logged once,
+            only after an answer: the server may refuse a request for another reason.
         place: Names the model and its endpoint in the log.
     """
-    openai, tried, draw = is_openai(model), set(refused), request.draw
-    told = {
+    openai, omitted, draw = is_openai(model), set(refused), request.draw
+    call_metadata = {
         **request.labels,
         ROLE: request.role,
         DRAW: None if draw is None else list(draw._replace(first=draw.first + at)),
         f"{LABEL}sample": at,
     }
-    # Of the running graph: traces and token streams nest under its node.
+    # Callbacks of the running graph: traces and token streams nest under its node.
     callbacks = (var_child_runnable_config.get() or {}).get("callbacks")
     if isinstance(callbacks, BaseCallbackManager):
         callbacks = callbacks.copy()
         callbacks.handlers.insert(0, _SizeOnce())
     while True:
-        call = prepared(model, request, at, n, tried)
+        call = prepared(model, request, at, n, omitted)
         try:
             result = await call.model.agenerate(
                 [call.messages],
                 callbacks=callbacks,
-                metadata=told,
+                metadata=call_metadata,
                 tags=[f"role:{request.role}"],
                 **call.arguments,
             )
         except Exception as error:
-            name = _left_out(error, call, n, tried)
+            name = _next_omitted(error, call, n, omitted)
             if not name:
                 raise
-            tried.add(name)
+            omitted.add(name)
             continue
         answer = read(result, request, n, openai=openai)
-        for name in sorted(tried - refused):
+        for name in sorted(omitted - refused):
             line = "%s: the server refuses %r: it is left out from now on%s"
             tell(logging.WARNING, request.labels, line, place, name, INSTEAD.get(name, ""))
-        refused |= tried
+        refused |= omitted
         return answer
 
 
 def prepared(
     model: BaseChatModel, request: Request, at: int, n: int, refused: set[str]
 ) -> Prepared:
-    """Returns a call without what is refused."""
-    arguments, extra, unset = dict(request.parameters), dict[str, Any](), set(refused)
-    if any(name in arguments for name in OTHER_LENGTHS):  # Ollama's reads them off itself alone
+    """Returns a call without the refused parameters."""
+    arguments, extra, omitted = dict(request.parameters), dict[str, Any](), set(refused)
+    if any(name in arguments for name in OTHER_LENGTHS):  # Ollama's reads only its own fields
         model, arguments = model.model_copy(update=arguments), {}
     if SEED in arguments:
         arguments[SEED] = request.seed(at)
@@ -135,11 +135,11 @@ def prepared(
     if request.grammar:
         extra["grammar"] = request.grammar
     if is_openai(model) and (bound := arguments.get(LENGTH) or model.max_tokens):
-        unset.add(LENGTH)
+        omitted.add(LENGTH)
         # LangChain sends OpenAI's newer name everywhere. Ollama, LM Studio, TGI, llama-cpp-python
         # and older llama.cpp ignore it in silence; Mistral and older vLLM refuse it. They all, and
         # Groq, Together, vLLM and DeepSeek, take `max_tokens`, which OpenAI's and Azure's reasoning
-        # models refuse. Both names at once would be refused by strict servers.
+        # models refuse. Strict servers would refuse both names at once.
         host = f".{urlsplit(endpoint_of(model)).hostname or ''}"
         openais = model.use_responses_api or host.endswith((".openai.com", ".azure.com"))
         names = (OPENAIS_LENGTH, LENGTH) if openais else (LENGTH, OPENAIS_LENGTH)
@@ -148,76 +148,76 @@ def prepared(
             arguments[best] = bound
         elif best:
             extra[best] = bound  # LangChain would rename an argument
-    arguments = {name: value for name, value in arguments.items() if name not in unset}
+    arguments = {name: value for name, value in arguments.items() if name not in omitted}
     if extra:
-        # An argument goes before the model's own field of that name, and would hide it.
-        own = arguments.get("extra_body") or getattr(model, "extra_body", None) or {}
-        arguments["extra_body"] = {**own, **extra}
+        # An argument overrides the model's own field of that name, so it takes the field's values.
+        body = arguments.get("extra_body") or getattr(model, "extra_body", None) or {}
+        arguments["extra_body"] = {**body, **extra}
     update: dict[str, Any] = {
-        name: None for name in FIELDS if name in unset and getattr(model, name, None) is not None
+        name: None for name in FIELDS if name in omitted and getattr(model, name, None) is not None
     }
     if "streaming" in type(model).model_fields:
-        # LangChain asks OpenAI's own address alone for a stream's size; elsewhere this is unset.
-        if SIZE in unset or getattr(model, "stream_usage", True) is None:
-            update["stream_usage"] = SIZE not in unset
+        # LangChain requests a stream's size only at OpenAI's own address; elsewhere this is None.
+        if SIZE in omitted or getattr(model, "stream_usage", True) is None:
+            update["stream_usage"] = SIZE not in omitted
         if n > 1:  # no stream carries several samples
             arguments["stream"] = False
-    messages = _by_the_user(request.messages) if SYSTEM in unset else list(request.messages)
+    messages = _system_as_user(request.messages) if SYSTEM in omitted else list(request.messages)
     return Prepared(model.model_copy(update=update) if update else model, messages, arguments)
 
 
-def _by_the_user(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """Returns a conversation whose system message is the beginning of the user's first one."""
-    users = [HumanMessage(m.content) if m.type == SYSTEM else m for m in messages]
-    return merge_message_runs(users, chunk_separator="\n\n")
+def _system_as_user(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """Returns a conversation with its system message merged into the first user message."""
+    conversation = [HumanMessage(m.content) if m.type == SYSTEM else m for m in messages]
+    return merge_message_runs(conversation, chunk_separator="\n\n")
 
 
-def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
-    """Returns the parameter that a server refuses; empty where its error names none that was sent.
+def refused_parameter(error: BaseException, parameters: Collection[str]) -> str:
+    """Returns the parameter that a server refuses; empty if its error names none of `parameters`.
 
-    It is the first that is named. Of two that exclude each other, `temperature` stays. A bound that
-    is too large is no refused parameter: without it completions would have no end.
+    The first parameter that the error names counts. If `top_p` excludes another one, it is `top_p`,
+    so `temperature` stays. A bound that is too large is not refused: completions need a bound.
     """
-    # Without the escapes of JSON in JSON.
+    # Undoes the escapes of JSON in JSON.
     text = f"{error} {getattr(error, 'body', '')}".lower().replace("\\n", "\n")
     if status_of(error) not in STATUSES or not _REFUSAL.search(text):
         return ""
-    named = [each.lastgroup or "" for each in _MENTION.finditer(text)]
+    mentions = [each.lastgroup or "" for each in _MENTION.finditer(text)]
     too_large = _TOO_LARGE.search(text) and not _UNSUPPORTED.search(text)
     bounds = {LENGTH, OPENAIS_LENGTH} if too_large else set()
-    named = [name for name in named if name in sent and name not in bounds]
-    if "top_p" in named and _TOGETHER.search(text):
+    mentions = [name for name in mentions if name in parameters and name not in bounds]
+    if "top_p" in mentions and _TOGETHER.search(text):
         return "top_p"
-    return next(iter(named), "")
+    return next(iter(mentions), "")
 
 
-def _left_out(error: Exception, call: Prepared, n: int, tried: set[str]) -> str:
-    """Returns what to leave out of the next try of a call for n samples; empty for nothing."""
+def _next_omitted(error: Exception, call: Prepared, n: int, omitted: set[str]) -> str:
+    """Returns the parameter to omit from the next try of a call for n samples; empty for none."""
     own = {name for name in FIELDS if getattr(call.model, name, None) is not None}
-    sent = own | {*call.arguments, *call.arguments.get("extra_body", {})}
-    sent |= {SYSTEM} & {message.type for message in call.messages}
-    sent |= {SIZE} if getattr(call.model, "stream_usage", None) else set()
-    refuses_n = n > 1 and "n" not in tried and status_of(error) in REFUSES_N
-    return refused_parameter(error, sent - tried) or ("n" if refuses_n else "")
+    parameters = own | {*call.arguments, *call.arguments.get("extra_body", {})}
+    parameters |= {SYSTEM} & {message.type for message in call.messages}
+    parameters |= {SIZE} if getattr(call.model, "stream_usage", None) else set()
+    refuses_n = n > 1 and "n" not in omitted and status_of(error) in REFUSES_N
+    return refused_parameter(error, parameters - omitted) or ("n" if refuses_n else "")
 
 
 class _SizeOnce(BaseCallbackHandler):
-    """Has the size of an answer told once, before any tracer sees it.
+    """Corrects the token counts of an answer, so that they count once, before any tracer sees them.
 
-    Some servers tell the size so far in every chunk of a stream, and LangChain adds that up: each
-    chunk keeps what it tells beyond those before it. LangChain writes the size of several samples
-    on every one of them: the first keeps it.
+    Some servers send the counts so far in every chunk of a stream, and LangChain adds these up, so
+    each chunk keeps only its increase. LangChain copies the counts of several samples to every one
+    of them, so only the first keeps them.
     """
 
     run_inline = True
 
-    _told: UsageMetadata | None = None
+    _counted: UsageMetadata | None = None
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_: Any) -> None:
         message = getattr(chunk, "message", None)
         if isinstance(message, AIMessage) and (usage := message.usage_metadata):
-            message.usage_metadata = subtract_usage(usage, self._told)
-            self._told = add_usage(self._told, message.usage_metadata)
+            message.usage_metadata = subtract_usage(usage, self._counted)
+            self._counted = add_usage(self._counted, message.usage_metadata)
 
     def on_llm_end(self, response: LLMResult, **_: Any) -> None:
         for each in response.generations[0][1:]:

@@ -1,14 +1,14 @@
-"""Model specifiers as text: which there are, the default, their keys, what is refused at once.
+"""Model specifiers as text: their forms, the default, the keys of servers, and early refusals.
 
-LangChain takes seconds to import; a mistyped name is told without it.
+LangChain takes seconds to import; a mistyped name is refused without it.
 
-`$THOUGHTGRAPH_API_KEY` holds one key a server, each for its address and no other:
+`$THOUGHTGRAPH_API_KEY` holds one key for each server, which is sent to that address only:
 
     THOUGHTGRAPH_API_KEY=https://models.example/v1=KEY
     THOUGHTGRAPH_API_KEY=https://models.example/v1=KEY,http://127.0.0.1:8000=OTHER
 
 A key without an address belongs to the server that `$THOUGHTGRAPH_MODEL` names. Loopback addresses
-are addresses like any other: any program of any user may listen there.
+are no exception: any program of any user may listen there.
 """
 
 import logging
@@ -30,7 +30,7 @@ FAMILIES = {
     **{"claude-": "anthropic", "gemini-": "google_genai", "mistral-": "mistralai"},
     **{"deepseek-": "deepseek", "grok-": "xai"},
 }
-"""Whose models have a name that begins so, for a hint to those who leave the provider out."""
+"""Providers by the beginning of their models' names, for a hint if the provider is left out."""
 WEIGHTS = ".gguf"
 VARIABLE = "THOUGHTGRAPH_API_KEY"
 _PORTS = {"http": 80, "https": 443}
@@ -40,7 +40,7 @@ logger = logging.getLogger("thoughtgraph")
 
 
 def default_specifier() -> str:
-    """Returns the model used when none is named.
+    """Returns the specifier that is used when none is named.
 
     `$THOUGHTGRAPH_MODEL`, else an OpenAI model when a key is set, else the embedded one.
     """
@@ -49,16 +49,16 @@ def default_specifier() -> str:
 
 
 def takes_grammar(specifier: str) -> bool:
-    """Returns whether the server behind a specifier is known to hold completions to a grammar."""
+    """Returns whether a specifier's server is known to constrain completions to a grammar."""
     return specifier.partition(":")[0] == "local"
 
 
 def check_specifier(specifier: str) -> None:
-    """Refuses what no model can be opened by, as far as the text and the environment tell.
+    """Refuses a specifier that cannot work, as far as its text and the environment tell.
 
     Raises:
-        InputError: It has no known form, its file is not there, its address is none, or OpenAI's
-            key is missing.
+        InputError: Its form is unknown, its file is missing, its address is invalid or holds a key,
+            or OpenAI's key is missing.
     """
     kind, _, rest = specifier.partition(":")
     address, _, name = specifier.partition("#")
@@ -67,17 +67,17 @@ def check_specifier(specifier: str) -> None:
             raise InputError(f"there is no file {rest!r}; give the path of a GGUF file")
     elif kind in _PORTS and name:
         if "@" in address or "?" in address:
-            # Not shown again: specifiers are kept with results, and this may hold a password.
+            # Results store specifiers. The error does not quote this one: it may hold a password.
             raise InputError(
                 "put no key into the model's address, it would be kept with the results; "
                 f"set {VARIABLE}=ADDRESS=KEY"
             )
         _check_address(address, "model")
     elif kind in _PORTS or not rest:
-        families = (who for start, who in FAMILIES.items() if specifier.lower().startswith(start))
-        provider = next(families, "")
-        meant = f"{provider}:{specifier}" if provider and ":" not in specifier else ""
-        hint = f"did you mean {meant!r}?" if meant else f"write {FORMS}"
+        owners = (owner for start, owner in FAMILIES.items() if specifier.lower().startswith(start))
+        provider = next(owners, "")
+        suggestion = f"{provider}:{specifier}" if provider and ":" not in specifier else ""
+        hint = f"did you mean {suggestion!r}?" if suggestion else f"write {FORMS}"
         raise InputError(f"unknown model {specifier!r}; {hint}")
     elif kind == "openai":
         if not os.environ.get("OPENAI_API_KEY"):
@@ -87,37 +87,37 @@ def check_specifier(specifier: str) -> None:
 
 
 def _check_address(address: str, where: str) -> None:
-    """Refuses what no server can be reached at; the error names where the address stands."""
+    """Refuses an invalid address; the error says where the address was set."""
     try:
         parts = urlsplit(address)
         host, port = (parts.hostname or "").encode("idna"), parts.port
-        wrong = "it has no host" if not host else "no server has port 0" if port == 0 else ""
+        fault = "it has no host" if not host else "no server has port 0" if port == 0 else ""
     except ValueError as error:
-        wrong = str(error)
-    if not wrong and any(char.isspace() for char in address):
-        wrong = "it has a space"
-    if wrong:
-        raise InputError(f"{where} {address!r} is no address ({wrong}); write http://HOST:PORT/v1")
+        fault = str(error)
+    if not fault and any(char.isspace() for char in address):
+        fault = "it has a space"
+    if fault:
+        raise InputError(f"{where} {address!r} is no address ({fault}); write http://HOST:PORT/v1")
 
 
 def key_for(address: str) -> str | None:
-    """Returns the key that was configured for a server; None where there is none.
+    """Returns the key that is configured for a server; None if there is none.
 
-    A key belongs to all of a server whose address was given without a path, else to that path and
-    what lies below it. Where there are keys, but none for this server, one line says so.
+    If a key's address has no path, the key applies to the whole server, else to that path and all
+    below it. If there are keys, but none for this server, a warning is logged.
 
     Raises:
-        InputError: The variable cannot be read, or holds a key that no header can.
+        InputError: An address has no key, or a key has letters that no header can carry.
     """
-    named, owners = os.environ.get("THOUGHTGRAPH_MODEL", ""), list[str]()
+    model, owners = os.environ.get("THOUGHTGRAPH_MODEL", ""), list[str]()
     for entry in os.environ.get(VARIABLE, "").split(","):
-        owner, key = named.partition("#")[0] if named.startswith(_SCHEMES) else "", entry.strip()
+        owner, key = model.partition("#")[0] if model.startswith(_SCHEMES) else "", entry.strip()
         if key.startswith(_SCHEMES):
             owner, _, key = (part.strip() for part in key.partition("="))
             if not key:
                 raise InputError(f"{VARIABLE} has no key for {owner!r}; write {owner}=KEY")
         if not (key.isascii() and key.isprintable()):
-            raise InputError(f"{VARIABLE} holds what no header can; write ADDRESS=KEY in ASCII")
+            raise InputError(f"{VARIABLE} has a key that is not printable ASCII; write ADDRESS=KEY")
         if key and _within(address, owner):
             return key
         owners += [owner or "no address"] if key else []
@@ -130,7 +130,7 @@ def key_for(address: str) -> str | None:
 
 
 def _within(address: str, owner: str) -> bool:
-    """Returns whether an address is the owner's, or lies below it on the same server."""
+    """Returns whether an address equals the owner's, or lies below it on the same server."""
     try:
         target, own = urlsplit(address), urlsplit(owner)
         servers = [(u.scheme, u.hostname, u.port or _PORTS.get(u.scheme)) for u in (target, own)]

@@ -1,4 +1,4 @@
-"""Answers kept for later: in memory, or in an SQLite file that survives a crash.
+"""Stores of answers: in memory, or in an SQLite file that survives a crash.
 
 A key covers everything that determines an answer: endpoint, model, parameters, messages, number of
 samples and, for generations, the draw. Values are plain JSON.
@@ -23,11 +23,11 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.usage import Ending
 
 Replay = Literal["off", "record", "replay"]
-"""`record`: every answer is kept in the cache and taken from it; `replay`: nothing is asked."""
+"""`record`: answers are stored, and stored answers reused; `replay`: no request is sent."""
 PATIENCE = 30.0
 """Seconds to wait for another process that is writing (ours)."""
 PROMPT = "prompt "
-"""What the keys of a run's prompts begin with."""
+"""Prefix of the keys of a run's prompts."""
 
 
 class Answer(TypedDict):
@@ -37,41 +37,41 @@ class Answer(TypedDict):
     prompt_tokens: int
     completion_tokens: int
     cached_prompt_tokens: NotRequired[int]
-    """Of the prompt's, what the server had read before, where it says so; it is not kept."""
+    """Tokens of the prompt that the server had read before, where it reports them."""
     incomplete: NotRequired[dict[Ending, int]]
-    """How many completions are no whole answers, by what ended them (`llm.completions`)."""
+    """Number of incomplete completions, by their ending (`llm.completions`)."""
 
 
 class AnswerStore(Protocol):
-    """Where answers are kept."""
+    """A store of answers by key."""
 
     def get(self, key: str, /) -> Answer | None:
         """Returns the answer recorded under a key, or None."""
 
     def put(self, key: str, answer: Answer, /) -> object:
-        """Records an answer; an earlier one under the same key is kept."""
+        """Records an answer, unless there is an earlier one under the same key."""
 
 
 class MemoryStore(dict[str, Answer]):
     """Keeps answers for the life of the process."""
 
     def put(self, key: str, answer: Answer, /) -> None:
-        """Records an answer; an earlier one under the same key is kept."""
+        """Records an answer, unless there is an earlier one under the same key."""
         self.setdefault(key, answer)
 
 
 class SqliteStore:
-    """Keeps answers in an SQLite file, each committed as it arrives.
+    """Stores answers in an SQLite file, each committed as it arrives.
 
-    Several processes may use one file. An answer outlives a killed process; a machine that loses
-    power may lose the last seconds (ours: to wait for the disk takes longer than a search's work).
+    Several processes may use one file. Answers survive a killed process. A loss of power may lose
+    the last seconds (ours: waiting for the disk would take longer than a search's own work).
 
     Args:
         path: The file; it is created with its folder when missing.
 
     Raises:
-        InputError: The file cannot be opened or is not such a store; methods raise it where it
-            cannot be read or written any more.
+        InputError: The file cannot be opened or is not such a store. Methods raise it if the file
+            can no longer be read or written.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -102,14 +102,14 @@ class SqliteStore:
         return answer
 
     def put(self, key: str, answer: Mapping[str, Any]) -> None:
-        """Records an answer; an earlier one under the same key is kept."""
+        """Records an answer, unless there is an earlier one under the same key."""
         with self._lock, self._explained(), self._db:
             self._db.execute(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, json.dumps(answer))
             )
 
     def all(self) -> dict[str, str]:
-        """Returns all that is in the file by its key, as it is written there."""
+        """Returns all values in the file by their keys, as JSON texts."""
         with self._lock, self._explained():
             return dict(self._db.execute("SELECT key, answer FROM answers").fetchall())
 
@@ -133,14 +133,14 @@ class SentPrompt(TypedDict):
     """A prompt that a run sent about a thought."""
 
     role: str
-    """What it was for."""
+    """The role of the request."""
     expansion: int | None
-    """How often the thought was expanded before; None: it was not to be expanded."""
+    """How often the thought was expanded before; None if the prompt does not expand it."""
     text: str
 
 
 class UnusedAnswers(TypedDict):
-    """What was paid for under a lower limit and led nowhere under the higher one."""
+    """Totals of the answers that a run paid for under a lower limit and did not use again."""
 
     answers: int
     prompt_tokens: int
@@ -148,38 +148,38 @@ class UnusedAnswers(TypedDict):
 
 
 class PaidAnswers:
-    """Answers that a run has paid for, so that it can begin again and pay no more.
+    """The answers that a run has paid for, so that it can start over without paying again.
 
-    A search that a limit cut short went other ways than one with a higher limit would have gone,
-    and one whose process was killed may have no checkpoints. So it begins anew, and whatever it
-    asks that it was answered before is taken from here and counted as it was when it was asked: the
-    result is that of a run which was never stopped.
+    A search that a limit cut short may have gone other ways than it would under a higher limit, and
+    a search whose process was killed may have no checkpoints. So it starts over. Earlier answers to
+    its requests are taken from here, and counted as they were then: the result is that of a run
+    that was never stopped.
 
     Args:
-        file: An SQLite file of the run's own; it is made, with its folder, by the first answer.
+        file: An SQLite file of the run's own; the first answer creates it and its folder.
 
     Raises:
-        InputError: It is there and cannot be read.
+        InputError: The file exists but cannot be read.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._store = SqliteStore(file) if file.exists() else None
-        kept = self._store.all() if self._store else {}
-        self._known = {key: answer for key, text in kept.items() if (answer := read_answer(text))}
-        self._asked = Counter[str]()
+        rows = self._store.all() if self._store else {}
+        self._answers = {key: answer for key, text in rows.items() if (answer := read_answer(text))}
+        self._uses = Counter[str]()
         self.prompts: dict[str, list[SentPrompt]] = {}
-        """What was sent about each thought, by its id."""
+        """The prompts sent about each thought, by its id."""
         self._unwritten: list[tuple[str, SentPrompt]] = []
-        for key in (each for each in kept if each.startswith(PROMPT)):
-            with suppress(ValueError, TypeError):  # a damaged one is not shown
-                self._add(**json.loads(kept[key]))
+        for key in (each for each in rows if each.startswith(PROMPT)):
+            with suppress(ValueError, TypeError):  # a damaged prompt is left out
+                self._add(**json.loads(rows[key]))
         self.asked_anew = False
-        """Whether something was asked that had not been answered before."""
+        """Whether the run sent a request that had no earlier answer."""
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Takes answers from the file, and keeps them there, for whatever is asked meanwhile."""
+        """Takes answers to requests of its body from the file, and stores new ones there."""
         token = PAID.set(self)
         try:
             yield
@@ -190,62 +190,62 @@ class PaidAnswers:
                 self._store = None
 
     def unused(self) -> UnusedAnswers:
-        """Returns what of the paid answers was not asked for again, such as a forced answer.
+        """Returns totals of the paid answers that were not used again, such as a forced answer.
 
-        It is no part of the usage, which is that of a run with the higher limit from the start.
+        They do not count as usage, which is that of a run with the higher limit from the start.
         """
-        left = self._known.values()
+        answers = self._answers.values()
         return {
-            "answers": len(left),
-            "prompt_tokens": sum(answer["prompt_tokens"] for answer in left),
-            "completion_tokens": sum(answer["completion_tokens"] for answer in left),
+            "answers": len(answers),
+            "prompt_tokens": sum(answer["prompt_tokens"] for answer in answers),
+            "completion_tokens": sum(answer["completion_tokens"] for answer in answers),
         }
 
     def take(self, key: str, n: int) -> Answer | None:
-        """Returns what a call was answered before; each answer is given once.
+        """Returns the earlier answer to a call, or None; each answer is returned once.
 
         Args:
-            key: Names the call by what it asks, not whom.
-            n: How many samples it asks for; an answer with more is none.
+            key: Identifies the call by its content, whatever the model.
+            n: Number of samples that it asks for; an answer with more does not count.
         """
-        # Equal evaluations of a run are asked again, and may be answered otherwise.
-        place = f"{key} {self._asked[key]}"
-        if place not in self._known or len(self._known[place]["texts"]) > n:
+        # Numbered, as a run may repeat an equal evaluation and get another answer.
+        numbered_key = f"{key} {self._uses[key]}"
+        if numbered_key not in self._answers or len(self._answers[numbered_key]["texts"]) > n:
             self.asked_anew = True
             return None
-        self._asked[key] += 1
-        return self._known.pop(place)
+        self._uses[key] += 1
+        return self._answers.pop(numbered_key)
 
     def note(self, about: str, prompt: SentPrompt) -> None:
-        """Notes a prompt that is sent about a thought; it is kept with the next answer."""
+        """Records a prompt that is sent about a thought; the next answer writes it to the file."""
         if self._add(about, prompt):
             self._unwritten.append((about, prompt))
 
     def _add(self, about: str, prompt: SentPrompt) -> bool:
-        """Adds a prompt, unless it is known; returns whether it was not."""
-        known = self.prompts.setdefault(about, [])
-        new = prompt not in known
-        known += [prompt] if new else []
+        """Adds a prompt if it is new; returns whether it was."""
+        prompts = self.prompts.setdefault(about, [])
+        new = prompt not in prompts
+        prompts += [prompt] if new else []
         return new
 
     def keep(self, key: str, answer: Answer) -> None:
-        """Keeps what a call was answered.
+        """Stores the answer to a call.
 
         Raises:
-            InputError: The file cannot be written any more.
+            InputError: The file can no longer be written.
         """
         self._store = self._store or SqliteStore(self._file)
         while self._unwritten:
             about, prompt = self._unwritten.pop(0)
-            noted = {"about": about, "prompt": prompt}
-            self._store.put(PROMPT + digest(noted), noted)
-        self._store.put(f"{key} {self._asked[key]}", answer)
-        self._asked[key] += 1
+            entry = {"about": about, "prompt": prompt}
+            self._store.put(PROMPT + digest(entry), entry)
+        self._store.put(f"{key} {self._uses[key]}", answer)
+        self._uses[key] += 1
 
 
 PAID: ContextVar[PaidAnswers | None] = ContextVar("paid", default=None)
-"""The paid answers of the run that asks; by context, because ports are shared by runs that go on
-side by side."""
+"""The paid answers of the current run; a context variable, because concurrent runs may share a
+port."""
 
 
 def forget(file: Path) -> None:
@@ -254,19 +254,19 @@ def forget(file: Path) -> None:
         file.with_name(file.name + companion).unlink(missing_ok=True)
 
 
-def read_answer(written: str | bytes) -> Answer | None:
-    """Returns an answer that was written as JSON, with whatever stands beside it; None if none."""
+def read_answer(encoded: str | bytes) -> Answer | None:
+    """Returns the answer in a JSON text, with any further fields; None if it holds none."""
     answer: Any = None
     with suppress(ValueError, RecursionError):
-        answer = json.loads(written)
+        answer = json.loads(encoded)
     if not isinstance(answer, dict):
         return None
     texts, ends = answer.get("texts"), answer.get("incomplete", {})
     if not (isinstance(texts, list) and isinstance(ends, dict)):
         return None
     numbers = [answer.get("prompt_tokens"), answer.get("completion_tokens"), *ends.values()]
-    whole = all(isinstance(t, str) for t in texts) and all(type(n) is int for n in numbers)
-    return cast("Answer", answer) if whole else None
+    valid = all(isinstance(t, str) for t in texts) and all(type(n) is int for n in numbers)
+    return cast("Answer", answer) if valid else None
 
 
 def digest(parts: Mapping[str, Any]) -> str:

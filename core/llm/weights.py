@@ -1,7 +1,7 @@
-"""The weights of the embedded models: where they come from, and how they get into the cache.
+"""The weights of the embedded models: their sources, and their way into the cache.
 
-Whatever the source, a file gets its name there only when its SHA-256 is the publisher's. Packages
-that carry weights are read as data; nothing of theirs is imported.
+Whatever the source, a file gets its name in the cache only if its SHA-256 is the publisher's.
+Packages with weights are read as data; none of their code is imported.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from thoughtgraph.folders import cache_folder
 CHUNK = 1 << 22
 """Bytes copied at a time."""
 SILENCE_SECONDS = 60.0
-"""How long a download may say nothing before it counts as broken (ours)."""
+"""Seconds without data after which a download counts as broken (ours)."""
 DAMAGED = "was refused: its SHA-256 is not the publisher's"
 UNREACHABLE = "is neither in the cache nor installed, and its publisher cannot be reached ({})"
 ALTERNATIVES = (
@@ -34,14 +34,14 @@ ALTERNATIVES = (
 
 
 Progress = Callable[[str, int, int], None]
-"""Told about weights that are assembled or downloaded: what happens, source and licence included,
-and the bytes done and to do. It is called before the first byte is asked for, too; what it raises
-ends the work."""
+"""Called while weights are assembled or downloaded, with a text that names source and licence, the
+bytes done and the size in bytes. The first call comes before any byte is requested. An error that
+it raises ends the work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One model file and where it may be found."""
+    """A model file and its sources."""
 
     name: str
     """Its name in a specifier, `local:NAME`."""
@@ -57,15 +57,15 @@ class Weights:
     parts: tuple[tuple[str, str], ...] = ()
     """Files inside installed packages that make it up, as (package, path), in order."""
     url: str | None = None
-    """Where the publisher serves it; None when it is only packaged."""
+    """Address of the publisher's file; None if it is only packaged."""
 
     @property
     def title(self) -> str:
-        """Model and licence, for people."""
+        """Model and licence, for messages."""
         return f"{self.model}, {self.licence}"
 
     def unavailable(self, why: str) -> ModelUnavailable:
-        """Returns the error that says why they cannot be had, and what else to do."""
+        """Returns an error that says why the weights are unavailable, and what to do instead."""
         return ModelUnavailable(f"{self.title} {why}; {ALTERNATIVES}")
 
 
@@ -97,8 +97,8 @@ def find(name: str, *, progress: Progress | None = None) -> Path:
 
     Args:
         name: `local` or `smollm2`.
-        progress: Told about the work, which may take minutes. Nothing is downloaded without it:
-            whoever cannot be told has not agreed.
+        progress: Called during the work, which may take minutes. Without it nothing is downloaded:
+            a user who does not see a download has not agreed to it.
 
     Raises:
         UnknownName: There is no such model.
@@ -110,14 +110,14 @@ def find(name: str, *, progress: Progress | None = None) -> Path:
 
 
 def obtain(weights: Weights, folder: Path, *, progress: Progress | None = None) -> Path:
-    """Returns the file of some weights in the cache, made and checked when it is not there.
+    """Returns the file of some weights in the cache; creates and checks it if it is missing.
 
     Args:
         folder: The cache; created when needed.
-        progress: Told about the work; nothing is downloaded without it.
+        progress: Called during the work; without it nothing is downloaded.
 
     Raises:
-        ModelUnavailable: No source has the weights, or what it has is not the publisher's file.
+        ModelUnavailable: No source has the publisher's file, or the folder has no room for it.
     """
     target = folder / weights.file
     if _size(target) == weights.size:
@@ -133,7 +133,7 @@ def obtain(weights: Weights, folder: Path, *, progress: Progress | None = None) 
     part = folder / f"{target.name}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # The system lets go of it when its holder dies, unlike a file that merely exists.
+        # The system releases this lock if its holder dies; a mere file would stay.
         with FileLock(folder / f"{target.name}.lock"):
             # Another process may have finished while this one waited for its turn.
             if _size(target) != weights.size:
@@ -151,10 +151,10 @@ def obtain(weights: Weights, folder: Path, *, progress: Progress | None = None) 
 def parts_of(weights: Weights) -> list[Path] | None:
     """Returns the packaged files that make up some weights; None unless all are installed."""
     files = list[Path]()
-    for package, inside in weights.parts:
+    for package, path in weights.parts:
         spec = PathFinder.find_spec(package)
         folders = (spec.submodule_search_locations if spec else None) or []
-        files += [file for each in folders if (file := Path(each) / inside).is_file()][:1]
+        files += [file for each in folders if (file := Path(each) / path).is_file()][:1]
     return files if files and len(files) == len(weights.parts) else None
 
 
@@ -166,7 +166,7 @@ def _size(file: Path) -> int:
 def _make(
     weights: Weights, packaged: Sequence[Path] | None, part: Path, progress: Progress | None
 ) -> None:
-    """Writes the unfinished file and checks it; an interrupted download stays, to be continued."""
+    """Writes the partial file and checks it; an interrupted download stays, to be resumed."""
     source = "installed packages" if packaged else str(weights.url)
     tell = partial(progress or (lambda *_: None), f"{weights.title} from {source}")
     keep = packaged is None
@@ -178,8 +178,8 @@ def _make(
                 tell(out.tell(), weights.size)
             out.flush()
             os.fsync(out.fileno())
-        with part.open("rb") as made:
-            keep = hashlib.file_digest(made, "sha256").hexdigest() == weights.sha256
+        with part.open("rb") as file:
+            keep = hashlib.file_digest(file, "sha256").hexdigest() == weights.sha256
         if not keep:
             remedy = "`uv sync --reinstall --group qwen`" if packaged else "try again later"
             raise weights.unavailable(f"from {source} {DAMAGED}; {remedy}")
@@ -199,9 +199,9 @@ def _read(files: Sequence[Path]) -> Iterator[bytes]:
 
 
 def _download(weights: Weights, start: int) -> Iterator[bytes]:
-    """Yields the publisher's file from a position on, through broken connections."""
+    """Yields the publisher's file from byte `start` on, and reconnects if a connection breaks."""
     while start < weights.size:
-        before, trouble = start, "it sent nothing"
+        before, problem = start, "it sent nothing"
         request = Request(str(weights.url), headers={"Range": f"bytes={start}-"} if start else {})
         try:
             with urlopen(request, timeout=SILENCE_SECONDS) as reply:
@@ -213,6 +213,6 @@ def _download(weights: Weights, start: int) -> Iterator[bytes]:
                     start += len(fresh)
                     yield fresh
         except (OSError, HTTPException) as error:
-            trouble = str(error) or type(error).__name__
+            problem = str(error) or type(error).__name__
         if start == before:
-            raise weights.unavailable(UNREACHABLE.format(trouble))
+            raise weights.unavailable(UNREACHABLE.format(problem))

@@ -1,7 +1,7 @@
-"""The settings of each method, a family a module; here what they all share.
+"""The settings of each method, one module per family; exported here: the settings all share.
 
-Nothing in this package imports LangGraph, so that a command checks what it is told before it waits
-for the seconds that LangGraph takes to import.
+Nothing in this package imports LangGraph, so that a command checks settings before it spends the
+seconds that LangGraph takes to import.
 """
 
 from thoughtgraph.settings.base import CHOICES, LIMIT_PREFIX, WATCHING, Settings

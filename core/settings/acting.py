@@ -24,12 +24,12 @@ from thoughtgraph.task import Checks, Estimates, Judges
 
 Recording = Literal["fresh", "keep", "record", "replay"]
 SCORING = 0.0
-"""Temperature of the scores of iToT (unpublished; ours)."""
+"""Temperature for the scores of iToT (unpublished; ours)."""
 PAGES = "Which of the pages here to search; else the problem's own, or the first."
 
 
 class ActingSettings(Settings):
-    """What every method that calls tools can be told."""
+    """Settings of every method that calls tools."""
 
     corpus: Annotated[str, Offer("corpora", PAGES, ("",)), ForTools()] = Field(
         "",
@@ -65,7 +65,7 @@ class ActingSettings(Settings):
 
 
 class ReactSettings(ActingSettings):
-    """What `react` can be told."""
+    """Settings of `react`."""
 
     capabilities: ClassVar[tuple[type, ...]] = (Acts,)
 
@@ -81,7 +81,7 @@ class ReactSettings(ActingSettings):
 
 
 class ReflexionSettings(ReactSettings):
-    """What `reflexion` can be told."""
+    """Settings of `reflexion`."""
 
     capabilities = (Acts, Reflects)
 
@@ -95,7 +95,7 @@ class ReflexionSettings(ReactSettings):
 
 
 class ItotDfsSettings(ActingSettings):
-    """What `itot_dfs` can be told, and every method of its paper."""
+    """Settings of `itot_dfs`, shared by every method of its paper."""
 
     capabilities: ClassVar[tuple[type, ...]] = (Acts,)
 
@@ -115,7 +115,7 @@ class ItotDfsSettings(ActingSettings):
 
 
 class ValuedSettings(ItotDfsSettings):
-    """What `itot_a_star` and `itot_best_first` can be told."""
+    """Settings of `itot_a_star` and `itot_best_first`."""
 
     capabilities = (Acts, Estimates)
 
@@ -127,12 +127,12 @@ class ValuedSettings(ItotDfsSettings):
     n_evaluate: Few = Field(1, description="Scores a value is the mean of (ours: 1, as LATS).")
 
     def parameters(self, *, judging: bool) -> dict[str, Any]:
-        own = {"temperature": SCORING} if judging else {}
-        return {**super().parameters(judging=judging), **own}
+        changes = {"temperature": SCORING} if judging else {}
+        return {**super().parameters(judging=judging), **changes}
 
 
 class ItotDStarLiteSettings(ValuedSettings):
-    """What `itot_d_star_lite` can be told."""
+    """Settings of `itot_d_star_lite`."""
 
     failure_cost: Amount = Field(
         1.0,
@@ -147,7 +147,7 @@ class ItotDStarLiteSettings(ValuedSettings):
 
 
 class FgdipSettings(ActingSettings):
-    """What `fgdip` can be told."""
+    """Settings of `fgdip`."""
 
     capabilities = (Moves, Concludes)
 

@@ -13,7 +13,7 @@ from thoughtgraph.task import Answers, Checks
 
 
 class AdaptiveSettings(PlanSettings, DirectSettings):
-    """What `adaptive` can be told."""
+    """Settings of `adaptive`."""
 
     capabilities = ()
 

@@ -1,6 +1,6 @@
-"""Settings: the plain values a run can be given, with bounds, descriptions and published defaults.
+"""Settings: the plain values of a run, with bounds, descriptions and published defaults.
 
-A method's settings are a pydantic model; `thoughtgraph.context` makes the context of a graph of it.
+A method's settings are a pydantic model; `thoughtgraph.context` makes it the context of a graph.
 """
 
 from collections.abc import Mapping
@@ -35,33 +35,33 @@ M = TypeVar("M")
 
 LIMIT_PREFIX = "limit_"
 CHOICES = ("task", "model", "evaluator_model")
-"""Settings that name an object; a graph that was built around the object does not have them."""
+"""Settings that name an object; a graph that was built around the object does not take them."""
 WATCHING = ("review", "on_error")
-"""Settings for whoever watches a run: by itself it finds the same whatever they are."""
+"""Settings for the person or program that watches a run: an unwatched run finds the same."""
 MOST_DOLLARS = 10.0
-"""What a search may cost unless it is told (ours)."""
+"""Default limit on the cost of a search, in US dollars (ours)."""
 Price = Annotated[float, Field(ge=0)]
-_short = Repr()
-_short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 40
-"""How a refused value is shown: it may be as large and as deep as a request can be."""
+_excerpt = Repr()
+_excerpt.maxlevel, _excerpt.maxstring, _excerpt.maxother, _excerpt.maxlong = 3, 80, 80, 40
+"""Shortens a refused value for a message: a request may send a very large or deep one."""
 
 
 class Settings(BaseModel):
-    """What every method can be told."""
+    """Settings of every method."""
 
-    # Nothing unknown, nothing changed later, no number that JSON cannot hold.
+    # No unknown names, no later changes, no numbers that JSON cannot hold.
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
     capabilities: ClassVar[tuple[type, ...]] = ()
-    """What a task must be able to do, whatever the values are."""
+    """Capabilities that a task must have, whatever the values are."""
     listed: ClassVar[str] = "`thoughtgraph methods ID` tells what a method takes"
-    """Where they are listed, for whoever gave a wrong one."""
+    """Tells the caller of an invalid setting where the valid ones are listed."""
     closed: ClassVar[frozenset[str]] = frozenset()
-    """Those that a graph was built around, or that are an operator's: no run can be given them."""
+    """Settings closed to runs: the graph was built around their object, or an operator has them."""
     presets: ClassVar[Mapping[str, Any]] = {}
-    """Those that a graph was built with."""
+    """The values that the graph was built with."""
     defers: ClassVar[bool] = False
-    """Whether wrong settings become a `refusal` instead of an error: a graph's first node tells it,
-    as LangGraph makes a context before any node runs."""
+    """Whether wrong settings are stored as `refusal` instead of raised. LangGraph makes the context
+    before any node runs, so that the first node reports the refusal."""
     _refusal: InputError | None = PrivateAttr(None)
 
     task: Annotated[str, FreeText()] = Field(
@@ -117,7 +117,7 @@ class Settings(BaseModel):
         5_000_000, description="Most prompt and completion tokens together (ours)."
     )
     limit_dollars: Annotated[float | None, Ceiling()] = Field(
-        # Computed: a form then sends none unless it is touched, so that one that is given is known.
+        # A form does not send an untouched computed default: a value that arrives was chosen.
         default_factory=lambda: MOST_DOLLARS,
         ge=0,
         description="Most US dollars. Empty: 10, or no limit where the price of a model is unknown "
@@ -153,37 +153,37 @@ class Settings(BaseModel):
     )
 
     def __init__(self, **values: Any) -> None:
-        """Reads settings.
+        """Validates settings.
 
         Raises:
-            UnknownName: One has no such name, or is closed.
+            UnknownName: A setting does not exist, or is closed.
             SettingError: A value is outside its bounds.
         """
-        known = type(self).model_fields.keys() - self.closed
+        names = type(self).model_fields.keys() - self.closed
         refusal: InputError | None = None
-        for name in values.keys() - known:
-            refusal = UnknownName("setting", name, known)
+        for name in values.keys() - names:
+            refusal = UnknownName("setting", name, names)
         try:
             super().__init__(**({} if refusal else values))
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(part) for part in first["loc"])[:80] or "settings"
-            wrong = f"{first['msg'].lower()}, not {_short.repr(first['input'])}"
-            refusal = SettingError(f"setting {name!r}: {wrong}; {self.listed}")
+            problem = f"{first['msg'].lower()}, not {_excerpt.repr(first['input'])}"
+            refusal = SettingError(f"setting {name!r}: {problem}; {self.listed}")
         if refusal and not self.defers:
             raise refusal
-        if refusal:  # told as the run was meant to tell its failures
+        if refusal:  # keeps `on_error`, by which the run reports failures
             super().__init__(**({"on_error": "raise"} if values.get("on_error") == "raise" else {}))
         self._refusal = refusal
 
     @property
     def refusal(self) -> InputError | None:
-        """Why they are no settings of the graph; None where they are, or where that is raised."""
+        """The stored error of wrong settings; None if they are right, or if `defers` is off."""
         return self._refusal
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> Any:
-        """Leaves what is closed out of forms."""
+        """Leaves closed settings out of the schema, and so out of forms."""
         schema = handler.resolve_ref_schema(handler(core))
         for name in cls.closed:
             schema["properties"].pop(name, None)
@@ -191,16 +191,16 @@ class Settings(BaseModel):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Returns the settings of a run's state, which were checked before, as an object.
+        """Returns the settings in a run's state as an object; they were validated before.
 
-        What another program wrote there and is no setting is left out.
+        Keys that are no settings, which another program wrote there, are left out.
         """
-        known = {name: values[name] for name in cls.model_fields if name in values}
-        return cls.model_construct(**known)
+        own = {name: values[name] for name in cls.model_fields if name in values}
+        return cls.model_construct(**own)
 
     @classmethod
     def marked(cls, kind: type[M]) -> dict[str, M]:
-        """Returns the settings that have a mark of a kind, and the marks."""
+        """Returns the marks of one kind, by the names of the settings that have them."""
         fields = cls.model_fields.items()
         return {n: each for n, field in fields for each in field.metadata if isinstance(each, kind)}
 
@@ -208,8 +208,8 @@ class Settings(BaseModel):
         """Returns the capabilities that a task must have to be searched with these settings.
 
         Args:
-            oracle: Whether the method is told if an answer is right; else, where it has to know,
-                the task must be able to judge.
+            oracle: Whether something tells the method if an answer is right. Otherwise a method
+                that has to know needs a task that can judge or check answers.
         """
         capabilities = list(self.capabilities)
         for name, mark in self.marked(Needs).items():
@@ -225,10 +225,10 @@ class Settings(BaseModel):
         return cast("Limits", {name: getattr(self, f"{LIMIT_PREFIX}{name}") for name in names})
 
     def parameters(self, *, judging: bool) -> dict[str, Any]:
-        """Returns the parameters of a request.
+        """Returns the sampling parameters of a request.
 
         Args:
-            judging: Whether a judge is asked.
+            judging: Whether the request goes to a judging role.
         """
         return {
             "temperature": self.temperature,
@@ -239,12 +239,12 @@ class Settings(BaseModel):
 
 
 class ShowingSettings(Settings):
-    """What every method can be told whose prompts may show worked examples."""
+    """Settings of every method whose prompts may show worked examples."""
 
     examples: Examples = ""
     shots: Shots = Field(0, description=f"{SHOTS} (papers: 0; Thought Rollback with CoT5: 5).")
 
     @property
     def own_shots(self) -> int:
-        """How many of the task's own worked examples are asked for."""
+        """Number of the task's own worked examples that the settings request."""
         return self.shots if self.examples in ("", "own") else 0

@@ -11,7 +11,7 @@ from thoughtgraph.task import Answers, Checks, Judges, Refines
 
 
 class DirectSettings(ShowingSettings):
-    """What every method can be told that asks the model directly, for one sample or for a vote."""
+    """Settings of every method that asks the model directly, for one sample or for a vote."""
 
     capabilities: ClassVar[tuple[type, ...]] = (Answers,)
 
@@ -33,7 +33,7 @@ class DirectSettings(ShowingSettings):
 
 
 class IoSettings(DirectSettings):
-    """What `io` and `cot` can be told; each sample counts."""
+    """Settings of `io` and `cot`; each sample counts on its own."""
 
     review: Last = "off"
     n_generate: Count = Field(
@@ -44,18 +44,18 @@ class IoSettings(DirectSettings):
 
 
 class CotSettings(IoSettings):
-    """What `cot` can be told."""
+    """Settings of `cot`."""
 
 
 class CotScSettings(DirectSettings):
-    """What `cot_sc` can be told."""
+    """Settings of `cot_sc`."""
 
     review: Last = "off"
     n_generate: Count = Field(20, description="k: samples that vote (game24 100; else ours: 20).")
 
 
 class RefineSettings(Settings):
-    """What `refine` can be told."""
+    """Settings of `refine`."""
 
     capabilities = (Refines,)
 

@@ -1,4 +1,4 @@
-"""Settings of one meaning that methods of several kinds share."""
+"""Types of the fields that several families of settings share."""
 
 from typing import Annotated, Literal
 
@@ -17,7 +17,7 @@ Shots = Annotated[int, Field(ge=0, le=20)]
 SHOTS = "How many of the task's worked examples a prompt shows"
 Limit = Annotated[int | None, Ceiling(), Field(ge=0)]
 Length = Annotated[int, Ceiling(4_000), Field(ge=1, le=100_000)]
-"""Tokens of a completion; a server takes 4,000 unless its operator says otherwise (ours)."""
+"""Tokens of a completion; a server allows 4,000 unless its operator sets another number (ours)."""
 
 Examples = Annotated[
     str,
@@ -39,22 +39,22 @@ Review = Annotated[
 ]
 
 
-def _no_choice(review: str) -> str:
+def _refuse_select(review: str) -> str:
     if review == "select":
-        raise ValueError("this method chooses nothing; take off or answer")
+        raise ValueError("this method has nothing to select from; choose 'off' or 'answer'")
     return review
 
 
 Last = Annotated[
     Literal["off", "select", "answer"],
-    AfterValidator(_no_choice),
+    AfterValidator(_refuse_select),
     Field(
         description="Pause for a person before the search ends, who accepts or replaces the "
         "answer. The run needs a checkpointer (ours: off).",
         json_schema_extra={"enum": ["off", "answer"]},
     ),
 ]
-"""`Review` of a method that follows one trajectory: there is nothing to choose among."""
+"""`Review` for a method that follows one trajectory and has nothing to choose among."""
 ExactCheck = Annotated[
     bool,
     Exact(),

@@ -1,6 +1,6 @@
-"""What a setting's field says of it besides type and bounds, read by core, which names no setting.
+"""Marks on the fields of settings. Core reads them, as it names no setting of a method.
 
-The policy of a server acts on `Operators`, `Offer`, `Ceiling`, `FreeText` and `Served`: a setting
+The policy of a server acts on `Operators`, `Offer`, `Ceiling`, `FreeText` and `Served`. A setting
 that takes any text and has no mark fails the build of a served graph.
 """
 
@@ -11,78 +11,78 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class Operators:
-    """The operator's alone: clients do not have it. Its value is the policy's, else its default."""
+    """Clients cannot set it: its value is the one in the operator's policy, else its default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """One of the operator's names for things of a kind."""
+    """Clients choose among the operator's names for things of one kind."""
 
     kind: str
-    """Which of the policy's offers: `models`, `corpora` or `databases`; empty: `names` are all."""
+    """The policy's field of names: `models`, `corpora` or `databases`; empty: only `names`."""
     description: str
     names: tuple[str, ...] = ()
-    """What can be chosen besides; a first empty one leaves the choice to the run."""
+    """Further choices; an empty one, which comes first, leaves the choice to the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """A number that clients may lower, never lift above the operator's."""
+    """A number that clients may lower, but never raise above the operator's."""
 
     most: float | None = None
-    """The ceiling where the operator names none; None: the setting's default."""
+    """The ceiling if the operator names none; None: the setting's default."""
 
 
 @dataclass(frozen=True, slots=True)
 class FreeText:
-    """Any text: it is looked up or shown to a model, and opens nothing."""
+    """Any text is safe: it is looked up or shown to a model, and opens no file or address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a setting is on a server where nobody says otherwise."""
+    """The default of a setting on a server."""
 
     default: object
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Which capability a task must have, by the setting's value."""
+    """The capability that a task must have, by the setting's value."""
 
     protocols: Mapping[Any, type]
     untold: bool = False
-    """Only where nobody tells the method whether an answer is right."""
+    """Whether the task needs it only if nothing tells the method whether an answer is right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The method's own bound: searches that reach it stop for it."""
+    """The method's own bound: a search stops when it reaches this number of rounds or depth."""
 
     what: Literal["rounds", "depth"]
 
 
 @dataclass(frozen=True, slots=True)
 class StandsFor:
-    """A switch for values of other settings, those of the official code."""
+    """A switch that sets other settings to the values of the official code."""
 
     values: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ForTools:
-    """Only tools depend on it."""
+    """The setting matters to tools only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForDatabases:
-    """Only tasks that ask a database depend on it."""
+    """The setting matters to tasks that ask a database only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """Whether the task's own exact check tells the method what is right."""
+    """A switch: whether the task's own exact check tells the method if an answer is right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constrains:
-    """Whether completions are held to a grammar, which few models take."""
+    """A switch: whether a grammar constrains completions, which few models support."""

@@ -1,4 +1,4 @@
-"""The settings of Tree-of-Mixed-Thought, and what every method over plans can be told."""
+"""The settings of Tree-of-Mixed-Thought, and those of every method over plans."""
 
 from typing import Annotated, Literal
 
@@ -20,7 +20,7 @@ from thoughtgraph.settings.marks import Bounds
 
 
 class PlanSettings(Settings):
-    """What every method can be told whose thoughts are steps of a plan."""
+    """Settings of every method whose thoughts are steps of a plan."""
 
     empty: Literal["strict", "lazy"] = Field(
         "strict", description="Whether a filter that finds nothing is refused (ours: strict)."
@@ -48,7 +48,7 @@ class PlanSettings(Settings):
 
 
 class TomtTotSettings(PlanSettings):
-    """What `tomt_tot` can be told, and every method of this file."""
+    """Settings of `tomt_tot`, shared by every method of this file."""
 
     capabilities = (Plans,)
 
@@ -72,14 +72,14 @@ class TomtTotSettings(PlanSettings):
 
 
 class TomtOneStopSettings(TomtTotSettings):
-    """What `tomt_one_stop` can be told. More calls and branches make it a repeated one-stop."""
+    """Settings of `tomt_one_stop`. More calls and branches make it a repeated one-stop."""
 
     max_calls: int = Field(1, ge=1, le=10_000, description="T: calls of the generator (paper: 1).")
     branches: Few = Field(1, description="b: calls per state (paper: 1).")
 
 
 class TomtOsSettings(TomtTotSettings):
-    """What `tomt_os` can be told."""
+    """Settings of `tomt_os`."""
 
     start_depth: int = Field(
         2,
@@ -91,7 +91,7 @@ class TomtOsSettings(TomtTotSettings):
 
 
 class TomtBlockSettings(TomtTotSettings):
-    """What `tomt_block` can be told."""
+    """Settings of `tomt_block`."""
 
     branches: Few = Field(5, description="b: calls per state (section 4.1: 5).")
     block_size: Count = Field(2, description="k: steps per call (section 3.3.2; table 5: 2 to 4).")

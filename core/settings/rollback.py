@@ -11,11 +11,11 @@ from thoughtgraph.settings.marks import Bounds
 from thoughtgraph.task import Estimates
 
 Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
-"""How several solutions make one answer."""
+"""How to choose one answer from several solutions."""
 
 
 class ReasoningSettings(ShowingSettings):
-    """What Thought Rollback and its baselines can be told, which reason step by step."""
+    """Settings of Thought Rollback and its baselines, which reason step by step."""
 
     capabilities: ClassVar[tuple[type, ...]] = (Steps,)
 
@@ -27,7 +27,7 @@ class ReasoningSettings(ShowingSettings):
 
 
 class RollbackSettings(ReasoningSettings):
-    """What `rollback` can be told."""
+    """Settings of `rollback`."""
 
     capabilities = (Steps, Reviews)
 
@@ -84,13 +84,13 @@ class RollbackSettings(ReasoningSettings):
 
 
 class ChainSettings(ReasoningSettings):
-    """What `chain` can be told."""
+    """Settings of `chain`."""
 
     review: Last = "off"
 
 
 class LevelTotSettings(ReasoningSettings):
-    """What `level_tot` can be told."""
+    """Settings of `level_tot`."""
 
     capabilities = (Steps, Estimates)
 

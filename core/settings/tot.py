@@ -13,7 +13,7 @@ Generates = Annotated[Literal["propose", "sample"], Needs({"propose": Proposes, 
 
 
 class ProposingSettings(Settings):
-    """What the methods can be told that ask for proposals, which the task reads."""
+    """Settings of the methods that ask for proposals, which the task reads."""
 
     strict_parse: bool = Field(
         True, description="Drop proposals that are no step (official code: keeps every line)."
@@ -34,7 +34,7 @@ class ProposingSettings(Settings):
 
 
 class TotBfsSettings(ProposingSettings):
-    """What `tot_bfs` can be told."""
+    """Settings of `tot_bfs`."""
 
     steps: Annotated[Few, Bounds("depth")] = Field(
         2, description="T: search steps, the answer step included (game24 4, else 2)."
@@ -66,7 +66,7 @@ class TotBfsSettings(ProposingSettings):
 
 
 class TotDfsSettings(ProposingSettings):
-    """What `tot_dfs` can be told."""
+    """Settings of `tot_dfs`."""
 
     steps: Few = Field(10, description="T: thoughts of an output (crosswords 10, game24 4).")
     threshold: float = Field(
@@ -121,7 +121,7 @@ class TotDfsSettings(ProposingSettings):
         False,
         description="Expand equal prompts once (crosswords: on, as in the official code).",
     )
-    # `env_steps < 10` allows nine words.
+    # 9 steps, as the loop of the official code, `env_steps < 10`, allows nine words.
     repo_compat: Annotated[bool, StandsFor({"steps": 9, "proposal_samples": 8, "outputs": 0})] = (
         Field(
             False,

@@ -1,10 +1,10 @@
-"""The documentation site: Sphinx reads this.
+"""Sphinx's configuration of the documentation site.
 
     uv run --group docs sphinx-build -E -W --keep-going -q -c docs/site . build/site
 
-The checkout is its source folder, so README and the other pages beside it are pages of the site as
-they stand, by the links that GitHub follows too. What a page's marks stand for is made as it is
-read. The site loads nothing from elsewhere.
+The source folder is the checkout, so README and the pages beside it are pages of the site
+unchanged, and links work as on GitHub. Generated parts of a page are made when Sphinx reads it. The
+site loads nothing from other hosts.
 """
 
 import re
@@ -43,55 +43,55 @@ ACCESSIBLE = {
     "<pre>": '<pre tabindex="0">',
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
 }
-"""What the theme leaves out: the level of a heading, and that what scrolls is reached by keys."""
+"""Fixes of the theme's HTML: the level of a heading, and keyboard access to scrolling areas."""
 FOLDER_LINKS = {"](examples)": "](docs/embed.md)"}
-"""Links to folders, which GitHub shows and a site does not: the page that tells of each."""
+"""Links to folders, which only GitHub can show, and links to the pages about these folders."""
 _ENTRY = re.compile(r"^\* \[([^\]]+)\]\(([^)]+)\.md\)", re.M)
 
 
 def _prepare(app: Any, page: str, source: list[str]) -> None:
-    """Makes of a page that GitHub shows the one that the site shows."""
+    """Turns a page as GitHub shows it into a page of the site."""
     text = page_parts.on_site(source[0])
-    for link, instead in FOLDER_LINKS.items():
-        text = text.replace(link, instead)
+    for link, page_link in FOLDER_LINKS.items():
+        text = text.replace(link, page_link)
     source[0] = text + _navigation(text) if page == root_doc else text
 
 
 def _navigation(text: str) -> str:
-    """Returns the sidebar: the lists of the first page, a heading each."""
-    made = []
+    """Returns the sidebar: a table of contents for each section of the root page."""
+    toctrees = []
     for section in text.split("\n## ")[1:]:
-        title, _, listed = section.partition("\n")
-        entries = "\n".join(f"{name} <{path}>" for name, path in _ENTRY.findall(listed))
-        made.append(f"\n\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{entries}\n```\n")
-    return "".join(made)
+        title, _, links = section.partition("\n")
+        entries = "\n".join(f"{name} <{path}>" for name, path in _ENTRY.findall(links))
+        toctrees.append(f"\n\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{entries}\n```\n")
+    return "".join(toctrees)
 
 
 def _finish(app: Any, error: Exception | None) -> None:
-    """Writes what stands beside the pages: the trees to click through, and the way in."""
+    """Fixes the HTML of the pages, and adds the pages of trees and `index.html`."""
     if error is not None or app.builder.name != "html":
         return
     for file in Path(app.outdir).rglob("*.html"):
         page = file.read_text(encoding="utf-8")
-        for left_out, instead in ACCESSIBLE.items():
-            page = page.replace(left_out, instead)
+        for old, new in ACCESSIBLE.items():
+            page = page.replace(old, new)
         file.write_text(page, encoding="utf-8")
     trees = Path(app.outdir, "trees")
     trees.mkdir(exist_ok=True)
     for name in worked_searches.names():
         (trees / f"{name}.html").write_text(worked_searches.tree_page(name), encoding="utf-8")
-    way_in = f'<meta http-equiv="refresh" content="0; url={root_doc}.html">'
-    entrance = (
+    redirect = f'<meta http-equiv="refresh" content="0; url={root_doc}.html">'
+    index = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{project}</title>'
-        f'{way_in}</head><body><main><h1>{project}</h1><a href="{root_doc}.html">To the pages</a>'
+        f'{redirect}</head><body><main><h1>{project}</h1><a href="{root_doc}.html">To the pages</a>'
         "</main></body></html>\n"
     )
-    Path(app.outdir, "index.html").write_text(entrance, encoding="utf-8")
+    Path(app.outdir, "index.html").write_text(index, encoding="utf-8")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Tells Sphinx what to call."""
+    """Connects the handlers of this file to events of Sphinx."""
     app.connect("source-read", _prepare)
     app.connect("build-finished", _finish)
-    # Searches run once a process, and files beside a page are read by its marks.
+    # Each process would run the searches again, and parts of a page read other files.
     return {"parallel_read_safe": False}

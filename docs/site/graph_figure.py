@@ -1,8 +1,8 @@
 """The drawing of a method's compiled graph: Mermaid for GitHub, SVG in the page for the site.
 
-The SVG is ours, as the site runs no script: nodes in a column in the order of the wiring, an arrow
-to the next one straight down, one that skips nodes on the right, one that goes back on the left.
-What is dashed depends on the state. It takes its colour from the page.
+We draw the SVG ourselves, as the site runs no scripts. Nodes form a column in the order of the
+wiring. An arrow to the next node goes straight down; an arrow that skips nodes bends to the right,
+and an arrow back to the left. Conditional edges are dashed. The colour is that of the page's text.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import thoughtgraph as tg
 
 WIDTH, HEIGHT, GAP = 130, 30, 30
-"""Of a node, and between two."""
+"""Size of a node, and the gap between two nodes."""
 BULGE = 18
-"""How far an arrow swings out, for each row it passes."""
+"""How far an arrow swings out for each row that it crosses."""
 INSET = 8
 """How far from a node's corner an arrow begins and ends."""
 MARGIN = 16
@@ -31,7 +31,7 @@ class Arrow(NamedTuple):
 
     @property
     def swing(self) -> int:
-        """How far it swings out to the right; negative to the left; 0: it goes straight down."""
+        """How far the arrow swings out to the right; negative: to the left; 0: straight down."""
         rows = self.target - self.source
         return 0 if rows == 1 else BULGE * (rows or 1)
 
@@ -63,10 +63,10 @@ def _svg(method: str, names: Sequence[str], arrows: Sequence[Arrow]) -> str:
     middle = MARGIN + max(left, 0) + WIDTH // 2
     width = middle + WIDTH // 2 + max(right, 0) + MARGIN
     height = _top(len(names)) - GAP + MARGIN
-    told = "; ".join(f"{names[a.source]} to {names[a.target]}" for a in arrows)
+    description = "; ".join(f"{names[a.source]} to {names[a.target]}" for a in arrows)
     lines = [
         f'<svg class="graph" role="img" viewBox="0 0 {width} {height}" width="{width}" '
-        f'aria-label="{escape(f"The graph of {method}, its arrows: {told}")}">',
+        f'aria-label="{escape(f"The graph of {method}, its arrows: {description}")}">',
         f'<defs><marker id="tip-{method}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" '
         'markerHeight="8" orient="auto"><path d="M0 0 8 4 0 8z" fill="currentColor"/></marker>'
         "</defs>",
@@ -74,7 +74,7 @@ def _svg(method: str, names: Sequence[str], arrows: Sequence[Arrow]) -> str:
     for arrow in arrows:
         dashed = ' stroke-dasharray="4 3"' if arrow.conditional else ""
         lines.append(
-            f'<path d="{_way(arrow, middle)}" fill="none" stroke="currentColor"{dashed} '
+            f'<path d="{_path(arrow, middle)}" fill="none" stroke="currentColor"{dashed} '
             f'marker-end="url(#tip-{method})"/>'
         )
     for row, name in enumerate(names):
@@ -91,7 +91,7 @@ def _top(row: int) -> int:
     return MARGIN + row * (HEIGHT + GAP)
 
 
-def _way(arrow: Arrow, middle: int) -> str:
+def _path(arrow: Arrow, middle: int) -> str:
     begin, end = _top(arrow.source) + HEIGHT, _top(arrow.target)
     if not arrow.swing:
         return f"M{middle} {begin}V{end}"

@@ -36,17 +36,17 @@ NEEDS: Mapping[str, str] = {
     "Verifies": "a judge of answers",
     "Votes": "votes among states",
 }
-"""What a capability of a task is, in the words of the tables."""
+"""The capabilities of a task in the words of the tables, by protocol."""
 METHOD_PAGES = ROOT / "docs" / "methods"
 _LISTED = re.compile(r"<!-- made: settings ([\w ]+?) -->")
-"""The methods whose own settings a page lists."""
+"""The mark that names the methods whose own settings a page lists."""
 _RANGE = re.compile(r"(?:whole )?number( or none)? ((?:from )?\S*\d)")
-"""A number's bounds, which stand alone; those of a setting that is on or off are left out."""
+"""The words for a number with bounds: a table shows only the bounds, and none for on or off."""
 Row = tuple[str, ...]
 
 
 def table(titles: Row, rows: Iterable[Row]) -> str:
-    """Returns a table of Markdown."""
+    """Returns a Markdown table."""
     lines = [titles, ["---"] * len(titles), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 
@@ -56,7 +56,7 @@ def _cell(words: str) -> str:
 
 
 def code(words: str) -> str:
-    """Returns words as code; nothing for none."""
+    """Returns words as Markdown code; empty without words."""
     return f"`{words}`" if words else ""
 
 
@@ -66,13 +66,13 @@ def graph_file(method: str) -> Path:
 
 
 def box(method: str) -> str:
-    """Returns the paper's box: what the file of a method's graph begins with."""
-    told = ast.get_docstring(ast.parse(graph_file(method).read_text(encoding="utf-8")))
-    return f"```text\n{told}\n```"
+    """Returns the paper's box: the docstring of the file with a method's graph."""
+    docstring = ast.get_docstring(ast.parse(graph_file(method).read_text(encoding="utf-8")))
+    return f"```text\n{docstring}\n```"
 
 
 def facts(*methods: str) -> str:
-    """Returns where methods stand, what they cost and which tasks they take."""
+    """Returns the paper and graph of methods, and a table of requests, needs and tasks."""
     alike: dict[Row, list[str]] = {}
     for name in methods:
         row = (registry.METHODS[name].requests, needs_of(name), "; ".join(_tasks(name)))
@@ -87,25 +87,25 @@ def facts(*methods: str) -> str:
 
 def _tasks(method: str) -> Iterator[str]:
     for how in FITS:
-        if taken := [code(task) for task in registry.TASKS if fit(method, task) == how]:
-            yield f"{', '.join(taken)}{how and f' ({how})'}"
+        if names := [code(task) for task in registry.TASKS if fit(method, task) == how]:
+            yield f"{', '.join(names)}{how and f' ({how})'}"
 
 
 def needs_of(method: str) -> str:
-    """Returns in words what a method needs of a task, with the settings of the first it takes."""
-    taken = next(task for task in registry.TASKS if fit(method, task) is not None)
-    settings = effective_settings(method, registry.task(taken))
+    """Returns the capabilities that a method needs, by its settings for the first task it takes."""
+    first = next(task for task in registry.TASKS if fit(method, task) is not None)
+    settings = effective_settings(method, registry.task(first))
     needs = registry.settings(method).model_construct(**settings).needs()
     return ", ".join(dict.fromkeys(NEEDS[each.__name__] for each in needs))
 
 
 def settings(*methods: str) -> str:
-    """Returns the settings that methods have of their own, and the names of those they share."""
+    """Returns a table of the settings that only these methods have, and names those they share."""
     own, shared = [], []
-    for setting, of in _settings().items():
-        mine = [each for each in of if each in methods]
-        if mine and set(of) <= set(methods):
-            name = code(setting.name) + _of(mine, methods)
+    for setting, owners in _settings().items():
+        mine = [each for each in owners if each in methods]
+        if mine and set(owners) <= set(methods):
+            name = code(setting.name) + _owners(mine, methods)
             own.append((name, *setting.cells()))
         elif mine and code(setting.name) not in shared:
             shared.append(code(setting.name))
@@ -117,30 +117,30 @@ def settings(*methods: str) -> str:
 
 
 def common_settings() -> str:
-    """Returns the settings that methods of several pages share."""
+    """Returns a table of the settings that methods of several pages share."""
     texts = [page.read_text(encoding="utf-8") for page in METHOD_PAGES.glob("*.md")]
     pages = [set(match[1].split()) for text in texts if (match := _LISTED.search(text))]
     rows = [
-        (code(setting.name), *setting.cells(), _families(of))
-        for setting, of in _settings().items()
-        if not any(set(of) <= page for page in pages)
+        (code(setting.name), *setting.cells(), _families(owners))
+        for setting, owners in _settings().items()
+        if not any(set(owners) <= page for page in pages)
     ]
     return table(("setting", "default", "values", "meaning and source", "methods"), rows)
 
 
 def _families(methods: Sequence[str]) -> str:
-    """Returns methods in words, a family that is whole as one name."""
-    told = list(methods)
+    """Returns the names of methods; one name, such as `itot_*`, stands for a whole family."""
+    names = list(methods)
     for family in ("itot_", "tomt_"):
-        whole = [each for each in registry.METHODS if each.startswith(family)]
-        if set(whole) <= set(methods):
-            told = [each for each in told if each not in whole[1:]]
-            told[told.index(whole[0])] = f"{family}*"
-    return ", ".join(map(code, told))
+        members = [each for each in registry.METHODS if each.startswith(family)]
+        if set(members) <= set(methods):
+            names = [each for each in names if each not in members[1:]]
+            names[names.index(members[0])] = f"{family}*"
+    return ", ".join(map(code, names))
 
 
 class Setting(NamedTuple):
-    """A field of settings as pages tell it."""
+    """A setting as pages show it."""
 
     name: str
     default: str
@@ -148,7 +148,7 @@ class Setting(NamedTuple):
     meaning: str
 
     def cells(self) -> Row:
-        """Returns its cells beside the name."""
+        """Returns the cells of its row except the name."""
         return code(self.default), code(self.values), self.meaning
 
 
@@ -170,12 +170,12 @@ def _settings() -> Mapping[Setting, Sequence[str]]:
     return methods
 
 
-def _of(some: Sequence[str], methods: Sequence[str]) -> str:
+def _owners(some: Sequence[str], methods: Sequence[str]) -> str:
     return "" if len(some) == len(methods) else f" ({', '.join(map(code, some))})"
 
 
 def shared_settings() -> str:
-    """Returns the settings that every method has."""
+    """Returns a table of the settings that every method has."""
     fields = [_setting(name, info) for name, info in Settings.model_fields.items()]
     rows = [(code(each.name), *each.cells()) for each in fields]
     return table(("setting", "default", "values", "meaning and source"), rows)

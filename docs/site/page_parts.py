@@ -1,10 +1,10 @@
-"""What pages say that the code knows: made from it, kept in the pages, compared by a test.
+"""Generates the parts of pages that repeat the code; a test checks that they are up to date.
 
     uv run python docs/site/page_parts.py
 
-A part stands between `<!-- made: KIND NAMES -->` and `<!-- end -->`. It is kept in the page so that
-GitHub shows it too; where the site can show more, such as a tree to click through, `on_site` makes
-that of the same marks when the site is built.
+A part stands between `<!-- made: KIND NAMES -->` and `<!-- end -->`. The page stores it, so that
+GitHub shows it, too. Where the site can show more, such as an interactive tree, `on_site` makes it
+from the same marks when the site is built.
 """
 
 import re
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PART = re.compile(r"(<!-- made: (\w+) ?([\w ]*?) ?-->\n)(.*?)(<!-- end -->)", re.S)
 Maker = Callable[..., str]
-"""Makes a part of the names after its kind."""
+"""Makes a part from the names after its kind."""
 
 MAKERS: Mapping[str, Maker] = {
     "box": method_parts.box,
@@ -40,7 +40,7 @@ ON_SITE: Mapping[str, Maker] = {
     "graph": graph_figure.figure,
     "search": worked_searches.framed,
 }
-"""Parts that are another thing on the site."""
+"""Makers of the parts that the site shows in another form."""
 
 
 def pages() -> Iterator[Path]:
@@ -50,16 +50,16 @@ def pages() -> Iterator[Path]:
 
 
 def remade(text: str) -> str:
-    """Returns a page with its parts as the code has them now."""
-    return PART.sub(lambda part: _made(part, MAKERS), text)
+    """Returns a page with its parts generated anew from the code."""
+    return PART.sub(lambda part: _make_part(part, MAKERS), text)
 
 
 def on_site(text: str) -> str:
     """Returns a page as the site shows it."""
-    return PART.sub(lambda part: _made(part, {**MAKERS, **ON_SITE}), text)
+    return PART.sub(lambda part: _make_part(part, {**MAKERS, **ON_SITE}), text)
 
 
-def _made(part: re.Match[str], makers: Mapping[str, Maker]) -> str:
+def _make_part(part: re.Match[str], makers: Mapping[str, Maker]) -> str:
     begin, kind, names, _, end = part.groups()
     return f"{begin}\n{makers[kind](*names.split())}\n\n{end}"
 

@@ -1,4 +1,4 @@
-"""Tables of what the code defines: fields of a thought, codes of refusals, public data sets."""
+"""Tables of definitions in the code: fields of a thought, codes of refusals, public data sets."""
 
 import ast
 import inspect
@@ -13,34 +13,34 @@ from thoughtgraph.cli import text
 from thoughtgraph.tools.scenes.values import FAULTS
 
 _LIMIT = re.compile(r"`([A-Z]+_LIMIT)`")
-"""A limit of the tree by its name, which a page tells as a number."""
+"""The name of a limit in `tree`, which a page replaces by its number."""
 
 
 def fields() -> str:
-    """Returns what the fields of a thought mean, as the code says it."""
+    """Returns a table of the fields of a thought, with their docstrings."""
     body = ast.parse(inspect.getsource(tree)).body
     thought = next(n for n in body if isinstance(n, ast.ClassDef) and n.name == "Thought")
     rows = []
     for node, after in pairwise(thought.body):
         if isinstance(node, ast.AnnAssign):
             value = after.value if isinstance(after, ast.Expr) else None
-            told = str(value.value) if isinstance(value, ast.Constant) else ""
-            rows.append((code(ast.unparse(node.target)), _plain(told)))
+            docstring = str(value.value) if isinstance(value, ast.Constant) else ""
+            rows.append((code(ast.unparse(node.target)), _plain(docstring)))
     return table(("field", "meaning"), rows)
 
 
-def _plain(told: str) -> str:
-    told = _LIMIT.sub(lambda named: f"{getattr(tree, named[1]):,}", told)
-    return " ".join(told.split())
+def _plain(docstring: str) -> str:
+    docstring = _LIMIT.sub(lambda match: f"{getattr(tree, match[1]):,}", docstring)
+    return " ".join(docstring.split())
 
 
 def faults() -> str:
-    """Returns what the codes mean with which plans are refused."""
+    """Returns a table of the codes for refused plans and their meanings."""
     return table(("code", "what is wrong"), [(code(name), why) for name, why in FAULTS.items()])
 
 
 def data_sets() -> str:
-    """Returns what public data sets can be downloaded."""
+    """Returns a table of the public data sets that can be downloaded."""
     rows = [
         (
             code(each.name),

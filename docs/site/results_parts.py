@@ -1,4 +1,4 @@
-"""What the comparison showed: the table of docs/results.md."""
+"""The results of the comparison: the table of docs/results.md."""
 
 from method_parts import ROOT, table
 
@@ -11,41 +11,41 @@ from thoughtgraph.bench.statistics import Comparison, mean
 
 RESULTS = ROOT / "bench" / "results" / "comparison"
 ENOUGH = 50
-"""Problems below which nothing is decided (docs/results.md)."""
+"""Fewest problems that allow a verdict (docs/results.md)."""
 TITLES = (
     *("problems", "method", "right (95 %)", "requests", "tokens", "$ a thousand"),
     "at equal cost (95 %)",
 )
 PLACES = ("corpus", "database")
-"""Settings that whoever runs the suite has to give: where things are."""
+"""Settings that every user of the suite chooses: the places of files and databases."""
 PRICES = {"prompt": 0.15, "cached": 0.075, "completion": 0.60}
-"""What gpt-4o-mini costs, in dollars a million tokens (OpenAI, 2024 to 2026)."""
+"""Prices of gpt-4o-mini, in dollars per million tokens (OpenAI, 2024 to 2026)."""
 
 
 def comparison() -> str:
-    """Returns what each method scored and cost, and how it does against the same cost."""
+    """Returns a table of each method's score and cost, compared with votes of equal cost."""
     rows = []
     for name, lines in panels():
-        voted = {id(each.entry): _beside_votes(each) for each in beside_votes(lines)}
+        verdicts = {id(each.entry): _against_votes(each) for each in beside_votes(lines)}
         for entry in sorted(lines, key=lambda each: each.tokens):
-            rows.append((name, line_name(entry), *_measured(entry), voted.get(id(entry), "")))
+            rows.append((name, line_name(entry), *_figures(entry), verdicts.get(id(entry), "")))
     return table(TITLES, rows)
 
 
 def line_name(entry: Entry) -> str:
-    """Returns what the comparison calls a line, which tells its settings."""
-    compared = suite("comparison")
+    """Returns the suite's name of a line, which says its settings; else the entry's own name."""
+    this_suite = suite("comparison")
     settings = {name: value for name, value in entry.given.items() if name not in PLACES}
-    for line in compared.rows:
-        ids = [part.id for part in compared.parts_of(line)]
-        told = line.method, line.settings, line.oracle
-        if told == (entry.method, settings, entry.oracle) and entry.data in ids:
+    for line in this_suite.rows:
+        ids = [part.id for part in this_suite.parts_of(line)]
+        key = line.method, line.settings, line.oracle
+        if key == (entry.method, settings, entry.oracle) and entry.data in ids:
             return line.name
     return entry.name
 
 
-def _beside_votes(costs: EqualCost) -> str:
-    """Returns how a line does against the votes that cost as much, by the rules of the page."""
+def _against_votes(costs: EqualCost) -> str:
+    """Returns a line's difference from the votes of equal cost, and the page's verdict on it."""
     verdict = judged(costs.comparison)
     if costs.entry.oracle:
         verdict = "oracle"
@@ -55,7 +55,7 @@ def _beside_votes(costs: EqualCost) -> str:
 
 
 def judged(comparison: Comparison) -> str:
-    """Returns what docs/results.md calls a difference."""
+    """Returns the verdict of docs/results.md on a difference."""
     low, high = comparison.interval
     if comparison.problems < ENOUGH:
         return "too few"
@@ -69,7 +69,7 @@ def _difference(comparison: Comparison) -> str:
     return f"{comparison.difference:+.0%} ({low:+.0%}, {high:+.0%})"
 
 
-def _measured(entry: Entry) -> tuple[str, str, str, str]:
+def _figures(entry: Entry) -> tuple[str, str, str, str]:
     low, high = entry.interval
     score = f"{entry.score:.0%} ({100 * low:.0f}-{high:.0%})"
     requests = mean([each.requests for each in entry.spent])
@@ -85,10 +85,10 @@ def _dollars(spent: Spent) -> float:
 
 
 def panels() -> list[tuple[str, list[Entry]]]:
-    """Returns the lines of each set of problems that has some.
+    """Returns the name and the lines of each set of problems that has any.
 
-    Of the ensembles of one run those alone that the suite has a line for.
+    Of the ensembles of a run, only those with a line in the suite are included.
     """
-    kept = entries(latest(ResultFolder(RESULTS).rows()).values())
-    shown = [each for each in kept if not each.same_run or line_name(each) != each.name]
-    return [(lines[0].data, lines) for _, lines in tables(shown)]
+    all_entries = entries(latest(ResultFolder(RESULTS).rows()).values())
+    included = [each for each in all_entries if not each.same_run or line_name(each) != each.name]
+    return [(lines[0].data, lines) for _, lines in tables(included)]

@@ -1,9 +1,9 @@
-"""Draws docs/results.svg: what each method scored in the comparison, over what it cost.
+"""Draws docs/results.svg: the score of each method in the comparison over its cost.
 
     uv run python docs/site/results_picture.py
 
-It has a panel for each set of problems. The line is the vote of `cot_sc` with one sample, two and
-so on. Bars are 95 % intervals; a hollow point has too few problems to decide anything.
+It has a panel for each set of problems. The line is the vote of `cot_sc` over one sample, two
+samples and so on. Bars are 95 % intervals. A hollow point has too few problems for a verdict.
 """
 
 import io
@@ -23,20 +23,20 @@ from thoughtgraph.bench.report_plots import hues, score_against_tokens
 
 FILE = Path(__file__).resolve().parents[1] / "results.svg"
 ACROSS = 2
-"""Panels side by side."""
+"""Number of panels side by side."""
 WIDTH, HEIGHT = 6.4, 3.2
-"""Inches of a panel, its legend beside it."""
+"""Size of a panel with its legend, in inches."""
 SHADES = (1.0, 0.0), (0.6, 0.0), (0.5, 0.5), (0.3, 0.0)
-"""Of a method's lines: plain, darker, lighter, darkest; a colour's factor, and what is added."""
+"""Shades of a method's lines, as a factor and a summand: plain, darker, lighter, darkest."""
 
 
 def picture() -> str:
-    """Returns the picture as SVG, its words as text."""
+    """Returns the picture as SVG, with its words as text, not as paths."""
     sets = panels()
-    down = -(-len(sets) // ACROSS)
-    across = min(ACROSS, len(sets))
-    figure = Figure(figsize=(WIDTH * across, HEIGHT * down), layout="constrained")
-    grid = figure.subplots(down, across, squeeze=False)
+    rows = -(-len(sets) // ACROSS)
+    columns = min(ACROSS, len(sets))
+    figure = Figure(figsize=(WIDTH * columns, HEIGHT * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
     for axes, (name, lines) in zip(grid.flat, sets, strict=False):
         _draw(axes, name, lines)
     for axes in grid.flat[len(sets) :]:
@@ -44,7 +44,7 @@ def picture() -> str:
     out = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "results"}):
         figure.savefig(out, format="svg", metadata={"Date": None})
-    # No blanks at the ends of lines, as in any text of the repository.
+    # No text of the repository has spaces at the ends of lines.
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
@@ -61,10 +61,10 @@ def colours() -> dict[str, tuple[float, ...]]:
 
 
 def _draw(axes: Any, name: str, lines: Sequence[Entry]) -> None:
-    drawn = {line_name(each): each for each in lines if each.scores}
-    shown = {name: colour for name, colour in colours().items() if name in drawn}
-    axes.set_prop_cycle(color=list(shown.values()))
-    score_against_tokens(axes, {name: drawn[name] for name in shown}, ENOUGH)
+    entries = {line_name(each): each for each in lines if each.scores}
+    palette = {name: colour for name, colour in colours().items() if name in entries}
+    axes.set_prop_cycle(color=list(palette.values()))
+    score_against_tokens(axes, {name: entries[name] for name in palette}, ENOUGH)
     if votes := votes_of(lines):
         line = vote_line(votes)
         axes.plot(

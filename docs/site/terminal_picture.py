@@ -1,9 +1,9 @@
-"""Draws docs/terminal.svg: what a terminal shows of a search, as the program shows it today.
+"""Draws docs/terminal.svg: a search in a terminal, drawn by the program's current code.
 
     uv run python docs/site/terminal_picture.py
 
-The search is the worked one of `tot_bfs`, whose model is scripted and answers at once, so that the
-picture is the same wherever it is drawn.
+It is the worked search of `tot_bfs`. Its scripted model answers at once, so the picture is the same
+on every machine.
 """
 
 import io
@@ -25,7 +25,7 @@ SEARCH = "tot_bfs"
 COMMAND = '$ thoughtgraph solve "4 9 10 13" --task game24 --set breadth=2 --set n_evaluate=1'
 COLUMNS, LINES = 100, 40
 FONTS = re.compile(r"@font-face \{.*?\}", re.S)
-"""What would load fonts from elsewhere."""
+"""Rules of the style that would load fonts from other hosts."""
 
 
 def picture() -> str:
@@ -43,7 +43,7 @@ def picture() -> str:
         legacy_windows=False,
     )
     console.print(COMMAND, style="bold", markup=False)
-    # Not a terminal, so the tree is drawn once, when the screen is closed.
+    # The console is no terminal, so the tree is drawn once, when the screen closes.
     screen = LiveScreen(console, f"{SEARCH} on game24", clock=lambda: 0.0)
     screen.open(LiveState({**result, "thoughts": result["tree"]}))
     screen.close()

@@ -1,9 +1,9 @@
-"""Searches worked by hand: small problems, and what a scripted model says in each.
+"""Searches worked by hand: small problems, each with the script of a model's answers.
 
-A file of `searches/` holds one: method, task, problem, settings, and the script, a list of rules;
-`settings_of` are those of another method that the script serves.
-A request is answered by the first rule of its role whose `after` stands near the end of its prompt.
-The search that follows is a real one; pages show its tree.
+A file of `searches/` holds one search: method, task, problem, settings and the script, a list of
+rules. `settings_of` holds the settings of other methods that the script serves. The first rule that
+fits a request answers it (`_fits`), mostly by the text near the end of the prompt, `after`.
+The search itself is real; pages show its tree.
 """
 
 import textwrap
@@ -26,21 +26,21 @@ from thoughtgraph.tree import ROOT, Thought, Tree
 ROOT_FOLDER = Path(__file__).resolve().parents[2]
 FOLDER = Path(__file__).parent / "searches"
 TAIL = 300
-"""Characters at the end of a prompt in which `after` must stand: examples before them repeat it."""
+"""Characters at the end of a prompt that must hold `after`: earlier examples may repeat it."""
 WIDTH = 120
-"""Columns of a tree in text."""
+"""Columns of a tree that is shown as text."""
 PROBLEM = "problem: "
 
 
 @dataclass(frozen=True)
 class Search:
-    """A search that ended."""
+    """A finished search."""
 
     result: Mapping[str, Any]
     """What the graph returned."""
     calls: Sequence[Call]
     source: Mapping[str, Any]
-    """What its file says."""
+    """The content of its file."""
 
 
 @cache
@@ -48,38 +48,38 @@ def search(name: str, method: str = "") -> Search:
     """Runs the search of a file, once a process.
 
     Args:
-        name: The file.
-        method: Another method that its script serves too; empty: the file's own.
+        name: The name of the file.
+        method: Another method that the script serves; empty: the file's own.
     """
-    known, model = _given(name), ScriptedChat(reply=script(name))
-    return Search(run(name, method or known["method"], model), model.seen, known)
+    source, model = _source(name), ScriptedChat(reply=script(name))
+    return Search(run(name, method or source["method"], model), model.seen, source)
 
 
 def script(name: str) -> Reply:
-    """Returns what the model of a file says."""
-    rules = _given(name)["says"]
+    """Returns the reply function for the model of a file."""
+    rules = _source(name)["says"]
     return lambda call: _replies(rules, call)
 
 
 def run(name: str, method: str, model: ScriptedChat) -> Mapping[str, Any]:
-    """Returns what a method finds on the problem of a file.
+    """Returns the result of a method on the problem of a file.
 
     Args:
-        name: The file.
-        method: The method, with the settings that the file has for it.
+        name: The name of the file.
+        method: The method, for which the file may have its own settings.
         model: The model to ask.
     """
-    known = _given(name)
-    own = known.get("settings_of", {}).get(method, {})
-    settings = {**known.get("settings", {}), **own, "seed": 0}
-    # A corpus is named as it is seen from the checkout, so that no page shows a folder of ours.
+    source = _source(name)
+    own = source.get("settings_of", {}).get(method, {})
+    settings = {**source.get("settings", {}), **own, "seed": 0}
+    # A corpus's path is relative to the checkout, so that pages show no folder of this machine.
     with chdir(ROOT_FOLDER):
         return tg.solve(
-            known["problem"],
-            task=known["task"],
+            source["problem"],
+            task=source["task"],
             method=method,
             model=model,
-            oracle=_oracle(known.get("oracle")),
+            oracle=_oracle(source.get("oracle")),
             **settings,
         )
 
@@ -96,19 +96,19 @@ def _oracle(right: str | bool | None) -> Any:
 def _replies(rules: Sequence[Mapping[str, Any]], call: Call) -> list[str]:
     for rule in rules:
         if rule["role"] == call.role and _fits(rule, call):
-            said = rule["text"]
-            return list(said[: call.n]) if isinstance(said, list) else [said] * call.n
+            reply = rule["text"]
+            return list(reply[: call.n]) if isinstance(reply, list) else [reply] * call.n
     raise UnexpectedCall(f"no rule for {call.role}, whose prompt ends {call.prompt[-TAIL:]!r}")
 
 
 def _fits(rule: Mapping[str, Any], call: Call) -> bool:
-    """Says whether a rule is about a call: its end, what it warns of, whose draw it is."""
-    drawn = {"thought": "", "expansion": 0} if call.draw is None else call.draw._asdict()
+    """Returns whether a rule fits a call: the text of its prompt, and its draw."""
+    draw = {"thought": "", "expansion": 0} if call.draw is None else call.draw._asdict()
     return (
         call.prompt.rstrip().endswith(rule.get("ends", ""))
         and rule.get("after", "") in call.prompt[-TAIL:]
         and rule.get("warned", "") in call.prompt
-        and all(rule.get(name, drawn[name]) == drawn[name] for name in ("thought", "expansion"))
+        and all(rule.get(name, draw[name]) == draw[name] for name in ("thought", "expansion"))
     )
 
 
@@ -119,21 +119,21 @@ def names() -> list[str]:
 
 def methods_of(name: str) -> list[str]:
     """Returns the methods that the script of a file serves, its own first."""
-    known = _given(name)
-    return [known["method"], *known.get("also", [])]
+    source = _source(name)
+    return [source["method"], *source.get("also", [])]
 
 
-def _given(name: str) -> dict[str, Any]:
+def _source(name: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def outline(name: str) -> str:
-    """Returns a search as text: the problem, a line a thought, then answer, end and requests."""
-    done = search(name)
-    headline = f"{PROBLEM}{text.headline(done.result['problem'])}"
+    """Returns a search as text: the problem, a line per thought, then answer, end and requests."""
+    finished = search(name)
+    headline = f"{PROBLEM}{text.headline(finished.result['problem'])}"
     problem = textwrap.wrap(headline, WIDTH, subsequent_indent=" " * len(PROBLEM))
-    lines = [_cut(line) for line in _branches(done.result["tree"])]
-    return "\n".join(["```text", *problem, "", *lines, "", *_ending(done), "```"])
+    lines = [_cut(line) for line in _branches(finished.result["tree"])]
+    return "\n".join(["```text", *problem, "", *lines, "", *_ending(finished), "```"])
 
 
 def _cut(line: str) -> str:
@@ -141,7 +141,7 @@ def _cut(line: str) -> str:
 
 
 def framed(name: str) -> str:
-    """Returns the same for the site: with the page of the tree below, to click through."""
+    """Returns the outline for the site, with the interactive page of the tree below."""
     question = text.headline(search(name).result["problem"])
     return f"""{outline(name)}
 
@@ -160,10 +160,10 @@ def tree_page(name: str) -> str:
 def _branches(tree: Tree) -> Iterator[str]:
     for row in rows(tree, (), len(tree)):
         if row.key is not None and row.key != ROOT:
-            yield f"{row.guides}{row.key} {_status_and_value(tree[row.key])}"
+            yield f"{row.guides}{row.key} {_words(tree[row.key])}"
 
 
-def _status_and_value(thought: Thought) -> str:
+def _words(thought: Thought) -> str:
     facts = [
         *([text.action(thought)] if thought.get("action") else []),
         *([f"value {text.value(thought['value'])}"] if "value" in thought else []),
@@ -173,13 +173,13 @@ def _status_and_value(thought: Thought) -> str:
         *(["pruned"] if thought["status"] == "pruned" else []),
         *([text.line(thought["note"])] if thought.get("note") else []),
     ]
-    said = text.short(text.thought_text(thought), WIDTH // 2)
-    return f"{said}  [{'; '.join(facts)}]" if facts else said
+    words = text.short(text.thought_text(thought), WIDTH // 2)
+    return f"{words}  [{'; '.join(facts)}]" if facts else words
 
 
-def _ending(done: Search) -> Iterator[str]:
-    roles = Counter(call.role for call in done.calls)
+def _ending(finished: Search) -> Iterator[str]:
+    roles = Counter(call.role for call in finished.calls)
     counted = ", ".join(f"{role} {times}" for role, times in roles.items())
-    yield f"answer: {done.result['answer']}"
-    yield f"ended: {done.result['outcome']}"
-    yield f"requests: {done.result['usage']['requests']} ({counted})"
+    yield f"answer: {finished.result['answer']}"
+    yield f"ended: {finished.result['outcome']}"
+    yield f"requests: {finished.result['usage']['requests']} ({counted})"

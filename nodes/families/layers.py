@@ -1,7 +1,7 @@
-"""The layers of FGDIP's depth-first search, read off its tree.
+"""The layers of FGDIP's depth-first search, derived from its tree.
 
-A layer is the children of a visited thought. Its steps wait until all that is below those before
-them was visited, so what is deepest comes first.
+A layer is the children of a visited thought. A step waits until everything below its earlier
+siblings was visited, so the deepest steps come first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,110 +19,110 @@ SAME = "the same action as a thought beside it"
 
 
 def visits(tree: Tree) -> list[str]:
-    """Returns the visited thoughts, in order; the last one is gone on from."""
-    seen = [key for key, thought in tree.items() if "visit" in thought]
-    return sorted(seen, key=lambda key: tree[key]["visit"])
+    """Returns the ids of the visited thoughts, in order; the search continues from the last."""
+    keys = [key for key, thought in tree.items() if "visit" in thought]
+    return sorted(keys, key=lambda key: tree[key]["visit"])
 
 
 def visited(tree: Tree) -> str:
-    """Returns the thought that is gone on from: the latest that was visited, at first the root."""
+    """Returns the id of the thought visited last, which the search continues; at first the root."""
     return max(tree, key=lambda key: tree[key].get("visit", 0))
 
 
 def rejected(tree: Tree) -> list[str]:
-    """Returns the answers that were found wrong, in order: the error memory."""
+    """Returns the ids of the rejected answers, in order: the error memory."""
     return [key for key in visits(tree) if tree[key].get("note", "").startswith(REJECTED)]
 
 
 def layer(state: SearchState) -> list[str]:
-    """Returns the steps of the layer below the visited thought that were not dropped."""
+    """Returns the ids of the unpruned steps in the layer below the visited thought."""
     tree = state["thoughts"]
-    above = visited(tree)
-    return [key for key in living(tree) if tree[key]["parent"] == above]
+    parent = visited(tree)
+    return [key for key in living(tree) if tree[key]["parent"] == parent]
 
 
 def is_full(state: SearchState) -> bool:
     """Returns whether the layer below the visited thought has all its steps."""
     tree, settings = state["thoughts"], FgdipSettings.of(state["settings"])
-    above = visited(tree)
-    if (above == ROOT and settings.extractor) or above not in living(tree):
+    parent = visited(tree)
+    if (parent == ROOT and settings.extractor) or parent not in living(tree):
         return True
-    steps = children_of(tree, above)
+    steps = children_of(tree, parent)
     return len(steps) >= settings.n_generate or any(step.get("only") for step in steps)
 
 
 def unlabelled(state: SearchState) -> list[str]:
-    """Returns the steps of the layer whose labels are the model's to give."""
+    """Returns the ids of the steps in the layer that the model has yet to label."""
     if not FgdipSettings.of(state["settings"]).step_evaluator:
         return []
     return [key for key in layer(state) if "value" not in state["thoughts"][key]]
 
 
 def new_layer(state: SearchState) -> list[str]:
-    """Returns the steps of the layer, once all are labelled."""
+    """Returns the ids of the steps in the layer, once all are labelled."""
     return [] if is_unfinished(state) else layer(state)
 
 
 def is_unfinished(state: SearchState) -> bool:
-    """Returns whether a limit or an error cut the layer short."""
+    """Returns whether steps lack an observation or a label, or the search was stopped."""
     waiting = any(awaits_tool(state["thoughts"][key]) for key in layer(state))
     return bool(state["stop_reason"] or waiting or unlabelled(state))
 
 
 def labelled(state: SearchState, written: Tree) -> Tree:
-    """Returns what a node writes of a layer, with the labels of the steps that need no model.
+    """Adds the labels that need no model to a node's update of a layer, and returns the update.
 
-    An answer is sure, a step whose action calls no tool impossible. What a page says has no part
-    in it: a call that was carried out is the model's to judge.
+    An answer is sure, and a step with an invalid action is impossible. Observations decide nothing
+    here: the model judges every call that was carried out.
     """
-    tree, known = merge_thoughts(state["thoughts"], [written]), Tree()
-    above = visited(tree)
+    tree, labels = merge_thoughts(state["thoughts"], [written]), Tree()
+    parent = visited(tree)
     for key in written if FgdipSettings.of(state["settings"]).step_evaluator else ():
         thought = tree[key]
         # A person may have judged it.
-        new = thought["parent"] == above and "value" not in thought and not awaits_tool(thought)
-        if new and thought["status"] == "terminal":
-            known[key] = {"value": WORTH["sure"], "note": "sure"}
-        elif new and thought["status"] == "open" and thought.get("invalid"):
-            known[key] = {"value": WORTH["impossible"], "note": "impossible"}
-    return merge_thoughts(written, [known])
+        is_new = thought["parent"] == parent and "value" not in thought and not awaits_tool(thought)
+        if is_new and thought["status"] == "terminal":
+            labels[key] = {"value": WORTH["sure"], "note": "sure"}
+        elif is_new and thought["status"] == "open" and thought.get("invalid"):
+            labels[key] = {"value": WORTH["impossible"], "note": "impossible"}
+    return merge_thoughts(written, [labels])
 
 
 def hopeless(state: SearchState) -> list[str]:
-    """Returns the impossible steps of a layer; of entities none where all are impossible."""
+    """Returns the ids of the impossible steps to prune; none if that would prune all entities."""
     tree, settings, steps = state["thoughts"], FgdipSettings.of(state["settings"]), layer(state)
     if not settings.step_evaluator:
         return []
-    lost = [key for key in steps if tree[key]["value"] <= WORTH["impossible"]]
-    entities = settings.extractor and visited(tree) == ROOT
-    return [] if entities and lost == steps else lost
+    impossible = [key for key in steps if tree[key]["value"] <= WORTH["impossible"]]
+    are_entities = settings.extractor and visited(tree) == ROOT
+    return [] if are_entities and impossible == steps else impossible
 
 
 def next_visit(state: SearchState, lost: Sequence[str]) -> str | None:
-    """Returns the step that is visited next: in the deepest layer that has one, sure before maybe.
+    """Returns the id of the step to visit next: in the deepest layer with one, sure before maybe.
 
-    Steps at the depth limit are passed over.
+    Steps at the depth limit are skipped, unless they are answers.
 
     Args:
-        lost: Steps that are pruned now.
+        lost: Ids of the steps that are about to be pruned.
     """
     tree, settings = state["thoughts"], FgdipSettings.of(state["settings"])
     deepest = min(settings.max_depth, settings.limit_depth or settings.max_depth)
 
-    def place(key: str) -> tuple[int, float]:
+    def rank(key: str) -> tuple[int, float]:
         value = tree[key].get("value", 0.0) if settings.step_evaluator else 0.0
         return -tree[key]["depth"], -value
 
     def waits(step: Thought) -> bool:
-        ends = step["status"] == "terminal"
-        return "visit" not in step and (ends or step["depth"] < deepest)
+        is_answer = step["status"] == "terminal"
+        return "visit" not in step and (is_answer or step["depth"] < deepest)
 
-    left = [key for key in living(tree) if key != ROOT and key not in lost and waits(tree[key])]
-    return min(left, key=place, default=None)
+    keys = [key for key in living(tree) if key != ROOT and key not in lost and waits(tree[key])]
+    return min(keys, key=rank, default=None)
 
 
 def shown_beside(state: SearchState) -> Shown:
-    """Returns what the prompt of the next child shows besides the path."""
+    """Returns the ids of the thoughts that the next child's prompt shows besides the path."""
     settings, tree = FgdipSettings.of(state["settings"]), state["thoughts"]
     return Shown(
         rejected=rejected(tree) if settings.error_analysis else [],
@@ -131,25 +131,25 @@ def shown_beside(state: SearchState) -> Shown:
 
 
 def words_done(thought: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns what tells whether two thoughts do the same, whatever they say."""
+    """Returns a key that is equal for equal actions, or for equal texts without an action."""
     action = thought.get("action")
-    said = [thought["text"]] if action is None else [action["name"], action["argument"]]
-    return tuple(" ".join(part.casefold().split()) for part in said)
+    parts = [thought["text"]] if action is None else [action["name"], action["argument"]]
+    return tuple(" ".join(part.casefold().split()) for part in parts)
 
 
 def spare_requests(state: SearchState) -> int:
     """Returns how many requests the search may still send.
 
-    While no answer was rejected, one is kept back for the answer that is forced at the end.
+    While no answer was rejected, one request is reserved for the forced answer at the end.
     """
     return max(0, requests_left(state) - (not rejected(state["thoughts"])))
 
 
 def stop_at(state: SearchState, step: Thought) -> StopReason:
-    """Returns why the search ends with the visit of a step, if it does."""
+    """Returns the stop reason if the visit of a step ends the search; else empty."""
     settings = FgdipSettings.of(state["settings"])
     if step["status"] == "terminal" and not settings.answer_evaluator:
         return "finished"
-    free = step["status"] == "terminal" and settings.exact_check
+    needs_no_request = step["status"] == "terminal" and settings.exact_check
     left = requests_left(state) if step["status"] == "terminal" else spare_requests(state)
-    return "" if left or free else limit_reason(state)
+    return "" if left or needs_no_request else limit_reason(state)

@@ -1,4 +1,4 @@
-"""Depth-first search over plans: runs what was written, descends or backtracks."""
+"""Depth-first search over plans: executes generated steps, then descends or backtracks."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,18 +20,18 @@ DEAD_END = "no continuation was accepted"
 
 
 def top(tree: Tree) -> str:
-    """Returns the accepted chunk that is gone on from: the last one that was not gone back from."""
+    """Returns the id of the chunk to continue: the last accepted one not backtracked from."""
     at = ROOT
     for key in living(tree):
         chunk = tree[key]
-        left = chunk["status"] == "terminal" or chunk.get("note") == DEAD_END
-        if chunk["parent"] == at and not left:
+        is_closed = chunk["status"] == "terminal" or chunk.get("note") == DEAD_END
+        if chunk["parent"] == at and not is_closed:
             at = key
     return at
 
 
 def accepted(state: PlanState) -> list[str]:
-    """Returns the chunk that was judged last, if it was accepted."""
+    """Returns the id of the chunk judged last, in a list; an empty list if it was refused."""
     key, last = next(reversed(state["thoughts"].items()))
     return [key] if last["status"] in ("open", "terminal") else []
 
@@ -42,10 +42,10 @@ def tried(tree: Tree) -> int:
 
 
 def calls_due(state: PlanState) -> int:
-    """Returns how many continuations of the top chunk are asked for: the next, and those ahead.
+    """Returns how many continuations of the top chunk to request: the next, and speculative ones.
 
-    There are none beyond b siblings or T calls, nor beyond what the limits allow. A sibling whose
-    generation ahead failed is asked for again when its turn comes.
+    They never exceed b siblings, T calls or the limits. A sibling whose speculative request failed
+    is requested again when its turn comes.
     """
     settings, tree = TomtTotSettings.of(state["settings"]), state["thoughts"]
     left = min(settings.branches - tried(tree), settings.max_calls - len(tree) + 1)
@@ -55,31 +55,31 @@ def calls_due(state: PlanState) -> int:
 async def evaluate(step: Step, state: PlanState) -> dict[str, Any]:
     """Lines 2 and 4 to 6: judges calls in the order of their indices, up to the first acceptable.
 
-    Each judged call becomes a thought: a refused one is pruned, an accepted one is gone on from
-    unless it ends the plan. Calls generated ahead wait for the search to come back.
+    Each judged call becomes a thought. A refused one is pruned; the search continues an accepted
+    one unless it ends the plan. The remaining calls wait until the search comes back.
     """
     tree, settings = state["thoughts"], TomtTotSettings.of(state["settings"])
     key = top(tree)
     calls = state["ahead"].get(key)
     if not calls:
         return {}
-    # Several may have waited since the limits allowed them: each counts towards T, and is a
+    # Several calls may have waited since the limits allowed them: each counts towards T, and as a
     # thought and a round.
     room = min(settings.max_calls - len(tree) + 1, thoughts_left(state))
     if settings.limit_rounds is not None:
         room = min(room, settings.limit_rounds - state["spent"].get("rounds", 0))
     judged, malformed = await _judged(step, state, calls[:room])
     placed, size = place(state, judged), len(judged)
-    ended = next(reversed(placed.new.values()))["status"] == "terminal"
-    reason = "" if ended else _stop_reason(state, placed)
+    ends_plan = next(reversed(placed.new.values()))["status"] == "terminal"
+    reason = "" if ends_plan else _stop_reason(state, placed)
     used_up = reason == "budget" and len(tree) - 1 + size == settings.max_calls
     counts = dict.fromkeys(("thoughts", "evaluated", "expansions", "rounds"), size)
-    unread = {"parse_errors": {"generate": malformed}} if malformed else {}
+    errors = {"parse_errors": {"generate": malformed}} if malformed else {}
     return {
         "limit": "max_calls" if used_up else "",
         "thoughts": placed.tree,
         "ahead": {**state["ahead"], key: calls[size:]},
-        "spent": {**counts, **unread},
+        "spent": {**counts, **errors},
         "stop_reason": reason,
     }
 
@@ -87,23 +87,23 @@ async def evaluate(step: Step, state: PlanState) -> dict[str, Any]:
 async def backtrack(step: Step, state: PlanState) -> dict[str, Any]:
     """Goes back from a chunk whose b continuations were all refused."""
     key = top(state["thoughts"])
-    left: Tree = {key: {"note": DEAD_END}}
+    update: Tree = {key: {"note": DEAD_END}}
     to = state["thoughts"][key]["parent"]
     get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
-    return {"thoughts": left, "stop_reason": "dead_end" if key == ROOT else ""}
+    return {"thoughts": update, "stop_reason": "dead_end" if key == ROOT else ""}
 
 
 async def _judged(
     step: Step, state: PlanState, calls: Sequence[Children]
 ) -> tuple[list[Children], int]:
-    """Runs calls up to the first that is accepted; returns them, and how many are malformed."""
+    """Executes calls up to the first accepted one; returns these, and how many are malformed."""
     path = path_to(state["thoughts"], top(state["thoughts"]))
     judged, malformed = list[Children](), 0
     for call in calls:
-        written = call["thoughts"][0]
-        steps = written["text"].split("\n") if written["text"] else []
+        draft = call["thoughts"][0]
+        steps = draft["text"].split("\n") if draft["text"] else []
         ruling = await _ruled(step.task(Plans), state, path, steps)
-        judged.append({**call, "thoughts": [{**written, **_became(ruling)}]})
+        judged.append({**call, "thoughts": [{**draft, **_ruling_fields(ruling)}]})
         malformed += ruling.malformed
         if ruling.accepted:
             break
@@ -127,30 +127,30 @@ def _refused(steps: Sequence[str], reason: str) -> Ruling:
     return Ruling(False, "\n".join(steps), code="E_LIMIT", reason=reason)
 
 
-def _became(ruling: Ruling) -> dict[str, Any]:
-    """Returns the fields by which a thought keeps what running its steps gave."""
+def _ruling_fields(ruling: Ruling) -> dict[str, Any]:
+    """Returns the fields of a thought for the ruling on its steps."""
     if not ruling.accepted:
         note = cut(f"{ruling.code}: {ruling.reason}")
         return {"status": "pruned", "text": cut(ruling.text), "note": note}
-    ended = {} if ruling.answer is None else {"status": "terminal", "answer": ruling.answer}
+    ending = {} if ruling.answer is None else {"status": "terminal", "answer": ruling.answer}
     return {
         "text": ruling.text,
         "observation": ruling.observation,
         "tool_state": dict(ruling.tool_state),
-        **ended,
+        **ending,
     }
 
 
 def _stop_reason(state: PlanState, placed: Placed) -> StopReason:
-    """Returns which limit forbids the next call; none where no chunk has one left: it ends dead."""
+    """Returns the stop reason if a limit forbids the next call; empty before a dead end."""
     settings = TomtTotSettings.of(state["settings"])
     tree, size = merge_thoughts(state["thoughts"], [placed.tree]), len(placed.new)
-    times = Counter(thought["parent"] for thought in tree.values())
-    line = (ROOT, *(chunk["id"] for chunk in path_to(tree, top(tree))))
-    if all(times[key] == settings.branches for key in line):
-        return ""
-    made = state["spent"].get("thoughts", 0) + size
-    if len(tree) - 1 == settings.max_calls or made == settings.limit_thoughts:
+    children = Counter(thought["parent"] for thought in tree.values())
+    path_ids = (ROOT, *(chunk["id"] for chunk in path_to(tree, top(tree))))
+    if all(children[key] == settings.branches for key in path_ids):
+        return ""  # no chunk has a call left: the search backtracks to its dead end
+    created = state["spent"].get("thoughts", 0) + size
+    if len(tree) - 1 == settings.max_calls or created == settings.limit_thoughts:
         return "budget"
     rounds = state["spent"].get("rounds", 0) + size
     return "round_limit" if rounds == settings.limit_rounds else ""

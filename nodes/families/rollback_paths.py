@@ -1,10 +1,10 @@
 """Paths of a Thought Rollback tree: their rollbacks, the order in which they grow, their vote.
 
-Paths follow parents alone, so rollback edges never make them cyclic. In parallel the path that is
-never corrected ends first, as it grows on while it is analysed. The paper's answer is the first
-solution of growth of one path at a time: that order is replayed here on what was grown. The paper's
-weight of a vote grows with the experiences a path was made with and falls with its rollbacks; its
-formula was lost in print and is in no published code. `ratio` and `difference` are ours.
+Paths follow parents alone, so rollback edges never make them cyclic. In parallel, the path that is
+never corrected ends first, as it grows while it is analysed. The paper's answer is the first
+solution found by growing one path at a time, so that order is replayed here on the grown tree. The
+paper's weight of a vote grows with a path's experiences and falls with its rollbacks. Its formula
+is missing from the paper and from all published code: `ratio` and `difference` are ours.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def path_ids(tree: Tree, key: str) -> list[str]:
 
 
 def solutions(tree: Tree) -> list[str]:
-    """Returns the thoughts that end a path, in the order of their creation."""
+    """Returns the ids of the thoughts that end a path, in the order of their creation."""
     return [key for key, thought in tree.items() if thought["status"] == "terminal"]
 
 
@@ -40,93 +40,93 @@ def has_ended(tree: Tree, key: str) -> bool:
 
 
 def alpha(tree: Tree, key: str) -> int:
-    """Returns how many rollbacks leave the thoughts of a path: its faults."""
+    """Returns how many rollbacks start from the thoughts of a path: its faults."""
     return sum("rollback" in thought for thought in path_to(tree, key))
 
 
 def beta(tree: Tree, key: str) -> int:
-    """Returns how many experiences a path was made with: those its last thought was shown."""
+    """Returns how many experiences a path was made with: those in its last thought's prompt."""
     return len(tree[key].get("experiences", []))
 
 
 def analysable(tree: Tree, settings: RollbackSettings, key: str) -> bool:
-    """Returns whether few enough rollbacks have left a path for it to be analysed."""
+    """Returns whether a path may be analysed: not too many rollbacks start from it."""
     return alpha(tree, key) <= settings.path_rollbacks
 
 
 def priority(
     tree: Tree, settings: RollbackSettings, key: str, age: Callable[[str], int]
 ) -> tuple[int, list[int]]:
-    """Returns a path's place in the order of growth, the least first.
+    """Returns the sort key of a path in the order of growth, least first.
 
-    Paths made with more experiences come first (appendix B.4) unless `growth_order` is `dfs`,
-    ties depth first, children by age.
+    Paths made with more experiences come first (appendix B.4), unless `growth_order` is `dfs`.
+    Ties grow depth first, children by age.
 
     Args:
         key: Id of the path's last thought.
-        age: From a thought's id to when it was made, as a number.
+        age: From a thought's id to its rank by time of creation.
     """
-    taught = beta(tree, key) if settings.growth_order == "experience" else 0
-    return -taught, [age(at) for at in path_ids(tree, key)]
+    experience_count = beta(tree, key) if settings.growth_order == "experience" else 0
+    return -experience_count, [age(at) for at in path_ids(tree, key)]
 
 
 def experiences(tree: Tree, settings: RollbackSettings, key: str, source: str | None) -> list[str]:
-    """Returns the sources of the experiences that the next step after a thought is shown.
+    """Returns the ids of the thoughts whose experiences the next step's prompt shows, in order.
 
-    For each thought on the path that a rollback made, these are all rollbacks to its parent up to
-    that one (section 4.3, appendix D), in the order of the tries. Of the rollbacks to one thought
-    those count that led to the last (ours): back from its source, through what made each thought,
-    a rollback or else its parent. Branches that happen to grow at the same time do not, so that no
-    prompt and no weight depends on when a path is analysed.
+    For each thought on the path that a rollback made, these are the sources of all rollbacks to its
+    parent up to that one (section 4.3, appendix D), in the order of the tries. Of the rollbacks to
+    one thought, only those count that led to the last (ours). The trace starts at its source and
+    goes from each thought to the source of the rollback that made it, else to its parent. Branches
+    that grow at the same time do not count: no prompt or weight depends on the time of an analysis.
 
     Args:
         key: Id of the thought to continue.
-        source: The thought whose rollback asks for the continuation; None: none does.
+        source: Id of the thought whose rollback requests the continuation; None: no rollback does.
     """
     if not settings.experiences:
         return []
     tries: list[str] = []
     if source is not None:
-        to, at, passed = tree[source]["rollback"]["to"], source, set[str]()
-        while at not in (to, ROOT):
-            if at in passed:  # a client of a server wrote past the reducer
+        destination, at, visited = tree[source]["rollback"]["to"], source, set[str]()
+        while at not in (destination, ROOT):
+            if at in visited:  # a client of a server wrote past the reducer
                 raise InputError("the rollbacks go round in a circle; start again")
-            passed.add(at)
-            if tree[at].get("rollback", {}).get("to") == to:
+            visited.add(at)
+            if tree[at].get("rollback", {}).get("to") == destination:
                 tries.append(at)
             at = tree[at].get("caused_by") or tree[at]["parent"] or ROOT
-    # A thought was shown those of its whole path: the rollback's destination comes last.
+    # The thought's own list is that of its whole path: the tries from here come last.
     return [*tree[key].get("experiences", []), *reversed(tries)]
 
 
 def solution_order(state: SearchState) -> list[str]:
-    """Returns the solutions in the paper's order; `parallel=false` finds them in it.
+    """Returns the ids of the solutions in the paper's order, in which `parallel=false` finds them.
 
-    Those that one path at a time would not reach come last, in the order of their creation.
+    Solutions that one path at a time would not reach come last, in the order of their creation.
     """
     return _ordered(state)[0]
 
 
 def _ordered(state: SearchState) -> tuple[list[str], int]:
-    """Returns the solutions in the paper's order, and how many of them keep their places."""
+    """Returns the solutions in the paper's order, and how many of the places are final."""
     tree, settings = state["thoughts"], RollbackSettings.of(state["settings"])
     ends = solutions(tree)
     if not settings.parallel:
         return ends, len(ends)
-    order, sure = list[str](), None
+    order, final = list[str](), None
     for new in _growth(tree, settings):
         if not new:
-            sure = len(order) if sure is None else sure
+            final = len(order) if final is None else final
         elif tree[new]["status"] == "terminal":
             order.append(new)
     rest = [key for key in ends if key not in order]
-    return [*order, *rest], len(order) if sure is None else sure
+    return [*order, *rest], len(order) if final is None else final
 
 
 def _growth(tree: Tree, settings: RollbackSettings) -> Iterator[str]:
-    """Yields the thoughts in the order in which one path at a time makes them.
+    """Yields the ids of the thoughts in the order in which one path at a time makes them.
 
-    An empty id stands for what is not known yet: a step not taken or a thought not decided on.
+    An empty id stands for a gap: a step or branch not grown yet, or an analysis not made yet.
     """
     steps = {t["parent"]: key for key, t in tree.items() if key != ROOT and "caused_by" not in t}
     branches = {t["caused_by"]: key for key, t in tree.items() if "caused_by" in t}
@@ -134,30 +134,30 @@ def _growth(tree: Tree, settings: RollbackSettings) -> Iterator[str]:
     live = [(priority(tree, settings, ROOT, age.__getitem__), ROOT)]
     while live:
         at = live[0][1]
-        # A thought is met twice: its rollback is taken first, then its path goes on.
-        back = "rollback" in tree[at] and at not in decided
-        few = analysable(tree, settings, at)
-        if at not in decided and "bad" not in tree[at] and few:
+        # A thought with a rollback comes up twice: first its branch grows, then its own path.
+        rolls_back = "rollback" in tree[at] and at not in decided
+        may_analyse = analysable(tree, settings, at)
+        if at not in decided and "bad" not in tree[at] and may_analyse:
             yield ""
         decided.add(at)
-        if not back or has_ended(tree, at) or (settings.drop_paths and not few):
+        if not rolls_back or has_ended(tree, at) or (settings.drop_paths and not may_analyse):
             heappop(live)
-        if (new := (branches if back else steps).get(at)) is not None:
+        if (new := (branches if rolls_back else steps).get(at)) is not None:
             age[new] = len(age)
             heappush(live, (priority(tree, settings, new, age.__getitem__), new))
             yield new
-        elif back or not has_ended(tree, at):
+        elif rolls_back or not has_ended(tree, at):
             yield ""
 
 
 def weight(rule: str, alpha: int, beta: int) -> Fraction:
-    """Returns what a solution's vote is worth, exactly.
+    """Returns the weight of a solution's vote, as an exact fraction.
 
     Args:
         rule: `ratio`: (1 + beta) / (1 + alpha); `difference`: 1 + beta - alpha, at least `LEAST`;
             anything else: 1.
-        alpha: Rollbacks that leave its path.
-        beta: Experiences it was made with.
+        alpha: Number of rollbacks that start from its path.
+        beta: Number of experiences it was made with.
     """
     if rule == "ratio":
         return Fraction(1 + beta, 1 + alpha)
@@ -165,14 +165,14 @@ def weight(rule: str, alpha: int, beta: int) -> Fraction:
 
 
 def worth(tree: Tree, rule: str, key: str) -> Fraction:
-    """Returns what the vote of a solution is worth."""
+    """Returns the weight of the vote of a solution in a tree."""
     return weight(rule, alpha(tree, key), beta(tree, key))
 
 
 def ranked(state: SearchState, rule: str) -> list[str]:
-    """Returns the solutions that have an answer, those that give an ensemble's answer first.
+    """Returns the ids of the solutions with an answer, those with the ensemble's answer first.
 
-    Of equally good answers the one given first wins.
+    Of equally good answers the first one wins.
 
     Args:
         rule: The ensemble.
@@ -188,21 +188,21 @@ def ranked(state: SearchState, rule: str) -> list[str]:
 
 
 def winners(state: SearchState) -> list[str]:
-    """Returns what the search's own ensemble ranks."""
+    """Returns the ids of the solutions as ranked by the ensemble of the settings."""
     return ranked(state, RollbackSettings.of(state["settings"]).ensemble)
 
 
 def settled(state: SearchState) -> bool:
-    """Returns whether the first solution with an answer is known, whatever else is found (ours).
+    """Returns whether the first solution with an answer is final, whatever else is grown (ours).
 
-    In parallel a solution's place in the order is sure once nothing that comes before it is open.
+    In parallel, a solution's place in the order is final once nothing before it is open.
     """
-    order, certain = _ordered(state)
-    return any(state["thoughts"][key].get("answer") is not None for key in order[:certain])
+    order, final_count = _ordered(state)
+    return any(state["thoughts"][key].get("answer") is not None for key in order[:final_count])
 
 
 def tally(state: SearchState, chosen: str) -> list[Vote]:
-    """Tells of the ensemble's vote; `first` and `last` hold none."""
+    """Returns the votes of the ensemble; `first` and `last` hold none."""
     rule, tree = RollbackSettings.of(state["settings"]).ensemble, state["thoughts"]
     if rule in (FIRST, "last"):
         return []
@@ -212,6 +212,6 @@ def tally(state: SearchState, chosen: str) -> list[Vote]:
 
 
 def _answered(state: SearchState) -> list[str]:
-    """Returns the solutions that have an answer, in their order."""
+    """Returns the ids of the solutions with an answer, in the paper's order."""
     tree = state["thoughts"]
     return [key for key in solution_order(state) if tree[key].get("answer") is not None]

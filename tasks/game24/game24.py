@@ -35,10 +35,9 @@ TARGET = 24
 STEPS = 4
 """Three equations and the answer (official code)."""
 VALUES = {"sure": 20.0, "likely": 1.0, "maybe": 1.0, "impossible": 0.001}
-"""What one sample's verdict is worth (official code); the paper's text says "maybe" for
-"likely"."""
+"""Value of one sample's verdict (official code); the paper's text says "maybe" for "likely"."""
 CORRECT: tuple[str, ...] = ("sure", "impossible")
-"""Verdicts on an answer in the prompt."""
+"""Verdicts that the prompt allows on an answer."""
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "cot_sc": {"n_generate": 100, "temperature": 0.7},
@@ -102,7 +101,7 @@ class Game24(StructuredSteps, FeedbackSteps):
         return Question(prompt, each(answer_in))
 
     def output(self, problem: str, path: Path) -> str | None:
-        """Returns the expression that the last thought of a path writes down."""
+        """Returns the expression that the last thought of a path states as answer, else None."""
         last = path[-1]["text"] if path else ""
         return answer_in(last) if ANSWER.search(judgements.plain(last)) else None
 
@@ -111,11 +110,11 @@ class Game24(StructuredSteps, FeedbackSteps):
     ) -> Question[Sequence[Mapping[str, Any]]]:
         """Asks for next equations, or for the answer once only 24 is left.
 
-        A line is a thought; strictly, only equations and answers are.
+        Each line becomes a thought; with `strict_parse`, only equations and answers do.
         """
         return Question(
             self.next_steps(problem, path, options),
-            lambda samples: self._proposed(problem, path, samples, options),
+            lambda samples: self._proposals(problem, path, samples, options),
         )
 
     def next_steps(self, problem: str, path: Path, options: Options) -> Prompt:
@@ -131,7 +130,7 @@ class Game24(StructuredSteps, FeedbackSteps):
         form = partial(line_grammar.steps, len(left.split()))
         return _laid_out(text, "Possible next steps:\n", form, options)
 
-    def _proposed(
+    def _proposals(
         self, problem: str, path: Path, samples: Sequence[str], options: Options
     ) -> list[dict[str, Any]]:
         lines = [line for text in samples for line in text.split("\n")]
@@ -142,13 +141,13 @@ class Game24(StructuredSteps, FeedbackSteps):
         for line in lines:
             thought = step_in(line)
             if thought is not None and exact:
-                thought = self._exact(problem, path, thought)
+                thought = self._corrected(problem, path, thought)
             if thought is not None:
                 drafts.append({"text": thought, "raw": line})
         return drafts
 
-    def _exact(self, problem: str, path: Path, thought: str) -> str | None:
-        """Corrects a step's arithmetic; None for an impossible step."""
+    def _corrected(self, problem: str, path: Path, thought: str) -> str | None:
+        """Corrects the arithmetic of an equation; None for an impossible step or a wrong answer."""
         equation = EQUATION.match(thought)
         if equation is not None:
             return exact_step(remaining(problem, path).split(), equation)
@@ -157,7 +156,8 @@ class Game24(StructuredSteps, FeedbackSteps):
     def value(self, problem: str, path: Path, options: Options) -> Question[Verdict] | Verdict:
         """Returns the judgement prompt for the remaining numbers, or for the answer.
 
-        The last lines' worths add up; anything but a verdict adds nothing and is counted.
+        The values of the samples' verdicts add up; a sample without a verdict adds nothing and
+        counts as malformed.
         """
         last = path[-1]["text"] if path else ""
         if path and "left: " not in last:
@@ -193,7 +193,7 @@ class Game24(StructuredSteps, FeedbackSteps):
 
 
 def _answers(samples: Sequence[str]) -> Sequence[str | None]:
-    """Returns the answers; if any has a value, those without get no votes."""
+    """Returns the answers; if any can be evaluated, the others become None and get no votes."""
     answers = each(answer_in)(samples)
     valued = [answer if _has_value(answer) else None for answer in answers]
     return valued if any(valued) else answers
@@ -214,24 +214,24 @@ def _summed(samples: Sequence[str]) -> Verdict:
 
 
 def _laid_out(text: str, cue: str, form: Callable[[], str], options: Options) -> Prompt:
-    """Returns a few-shot prompt in the layout of the settings, with a grammar where they say so."""
+    """Returns a few-shot prompt in the layout of the settings, with a grammar if they ask."""
     prompt = _as_turns(text, cue) if options.get("layout") == "turns" else Prompt(text)
     return replace(prompt, grammar=form()) if options.get("grammar") else prompt
 
 
 def _as_turns(text: str, cue: str) -> Prompt:
-    """Splits a few-shot prompt into turns: weak chat models then imitate it.
+    """Splits a few-shot prompt into turns, which weak chat models imitate better.
 
     Args:
         text: An instruction, perhaps empty, and blocks that begin with `Input: `.
         cue: Where a block's question ends and its answer begins.
     """
     instruction, *blocks = text.split("Input: ")
-    shown: list[tuple[str, str]] = []
+    turns: list[tuple[str, str]] = []
     for block in blocks[:-1]:
         question, _, reply = block.partition(cue)
-        # A cue for the answer belongs to the answer, one on its own line to the question.
-        cue_turn, replied = (cue, "") if cue.endswith("\n") else ("", cue)
-        shown.append((f"Input: {question}{cue_turn}".rstrip(), f"{replied}{reply}".strip()))
-    asked_now = f"Input: {blocks[-1]}".rstrip()
-    return Prompt(asked_now, system=instruction.strip() or None, examples=tuple(shown))
+        # A cue on a line of its own ends the question; any other cue starts the reply.
+        question_end, reply_start = (cue, "") if cue.endswith("\n") else ("", cue)
+        turns.append((f"Input: {question}{question_end}".rstrip(), f"{reply_start}{reply}".strip()))
+    message = f"Input: {blocks[-1]}".rstrip()
+    return Prompt(message, system=instruction.strip() or None, examples=tuple(turns))

@@ -6,28 +6,28 @@ from math import comb
 from thoughtgraph.tasks.grammar import grammar, one_of
 
 NUMBER = '"-"? [0-9]{1,6} ([./] [0-9]{1,6})?'
-"""An integer, decimal or fraction of bounded length (ours): `1/3` has no end."""
+"""An integer, decimal or fraction of bounded length (ours): the decimals of `1/3` never end."""
 SIGN = '" " [-+*/] " "'
 MOST_NUMBERS = 4
 """Numbers of a puzzle."""
 WAYS = 6
 """Results of two numbers: their sum and product, and two differences and quotients."""
 BRACKETS = 3
-"""Nested brackets of an answer; four numbers need no more."""
+"""Maximum depth of brackets in an answer; four numbers need no more."""
 LINES = 8
-"""Lines before a verdict (ours): the prompt's longest example has four."""
+"""Maximum lines before a verdict (ours): the prompt's longest example has four."""
 LONGEST_LINE = 120
-"""Longest such line (ours)."""
+"""Maximum characters of such a line (ours)."""
 
 
 @cache
 def steps(numbers: int, most: int | None = None) -> str:
-    """Returns the grammar of equations on so many numbers, one a line.
+    """Returns the grammar of equations on the remaining numbers, one a line.
 
     Args:
-        numbers: How many there are. Of one no step goes on, and more than four were made up: then
-            the grammar is empty, and nothing is held.
-        most: How many equations at most; None: as many as there are.
+        numbers: The count of these numbers. One number allows no step, and the model made up more
+            than four: the grammar is then empty and constrains nothing.
+        most: The maximum number of equations; None: all possible ones.
     """
     if not 2 <= numbers <= MOST_NUMBERS:
         return ""
@@ -42,7 +42,7 @@ def steps(numbers: int, most: int | None = None) -> str:
 
 @cache
 def answer() -> str:
-    """Returns the grammar of an answer: an expression with bounded nesting, = 24."""
+    """Returns the grammar of an answer: an expression with bounded nesting, then `= 24`."""
 
     def joined(depth: int, least: int) -> str:
         return f"term-{depth} ({SIGN} term-{depth}){{{least},3}}"

@@ -22,7 +22,7 @@ EQUATION = re.compile(
 )
 """Numbers match from their start only, so that matching takes linear time."""
 _CHAIN = re.compile(r"(?<!step )[\d)]\s*+[-+*/][\s(]*+$", re.I)
-"""A number and an operator before an equation that is part of a longer one."""
+"""A number and an operator that make the equation after them part of a longer one."""
 ANSWER = re.compile(
     r"(?i)\b(?:answer|solution)[^\w\n:=]{0,6}(?::|(?:=|-\s|\bis\b:?)(?=[\s*_]*+[-(\[\d\\]))\s*+([^\n]+)"
 )
@@ -32,7 +32,7 @@ _BARE = re.compile(
     r"(?:[^\d(=\n+*/-]{0,40}(?:[Ss]tep \d)?(?::|\s|[^\W\d])\s*+)?"
     r"((?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?)[^\w(]{0,9}"
 )
-_APART = re.compile(r"(?:[\s,;|&\u2022()]|and|\.(?!\d))+")
+_GAPS = re.compile(r"(?:[\s,;|&\u2022()]|and|\.(?!\d))+")
 _SIGNS = str.maketrans({"x": "*", "X": "*", "[": "(", "]": ")"})
 _TEX_SIGNS = {"times": "*", "cdot": "*", "ast": "*", "div": "/"}
 _TEX_SIGN = re.compile(r"\\(times|cdot|ast|div)\b")
@@ -43,10 +43,10 @@ _TEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 def answer_in(text: str) -> str | None:
     """Returns the expression after the last `Answer:`, else on the last line with a digit.
 
-    Of an equation it is the side with an operation; an explanation after it is left out.
+    Of an equation, the side with an operation counts. An explanation after it is left out.
     """
-    matches = [text[each.start(1) : each.end(1)] for each in ANSWER.finditer(plain(text))]
-    if answers := [_tidy(each) or "" for each in reversed(matches)]:
+    candidates = [text[each.start(1) : each.end(1)] for each in ANSWER.finditer(plain(text))]
+    if answers := [_tidy(each) or "" for each in reversed(candidates)]:
         return next(filter(_OPERATION.search, answers), answers[0]) or None
     last = next((line for line in reversed(text.split("\n")) if re.search(r"\d", line)), "")
     bare = _BARE.fullmatch(keyboard(last).strip()) if len(last) <= LONGEST_LINE else None
@@ -54,14 +54,14 @@ def answer_in(text: str) -> str | None:
 
 
 def remaining(problem: str, path: Path) -> str:
-    """Returns the numbers left after a path, from its last line, or the puzzle."""
+    """Returns the numbers that the last line of a path leaves; at the root, the puzzle."""
     if not path:
         return problem
     return path[-1]["text"].strip().split("\n")[-1].rpartition("left: ")[2].partition(")")[0]
 
 
 LONGEST_SENTENCE = 2_000
-"""Longest text in which a puzzle's numbers are searched (ours)."""
+"""Maximum characters of a text that may list a puzzle's numbers (ours)."""
 _LIST = re.compile(r"\d+(?:,\d+)*")
 _UNLIKE = re.compile(
     r"""
@@ -74,17 +74,17 @@ _UNLIKE = re.compile(
     """,
     re.VERBOSE,
 )
-"""Digits that are no whole number of a list."""
+"""Digits that are no whole number in a list."""
 _SPACED, _COMMA = re.compile(r"\d \d{3}(?!\d)"), re.compile(r"\d, *+\d")
-_AIM = re.compile(r"[^\W\d_]|[=→>:]")
-"""Found in texts that may name the target, unlike in a bare list of numbers."""
+_TARGET_SIGN = re.compile(r"[^\W\d_]|[=→>:]")
+"""A letter or sign of a text that may name the target; a bare list of numbers has none."""
 
 
 def listed_numbers(text: str) -> list[str]:
     """Returns the whole numbers that a sentence lists, without the target 24.
 
-    Nothing is read where the text has numbers of another kind, or where it is unclear which digits
-    make one number.
+    The list is empty if the text has numbers of another kind, or if it is unclear which digits form
+    a number.
     """
     if len(text) > LONGEST_SENTENCE or _UNLIKE.search(text):
         return []
@@ -94,20 +94,20 @@ def listed_numbers(text: str) -> list[str]:
     if any(len(each) not in (1, 4) for each in parts):  # 4,5 may be a decimal fraction
         return []
     numbers = [number for each in parts for number in each]
-    if "24" in numbers and _AIM.search(text):
+    if "24" in numbers and _TARGET_SIGN.search(text):
         numbers.pop(-1 if numbers[-1] == "24" else numbers.index("24"))
     return numbers
 
 
 def exact_step(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
-    """Returns an equation as a step with exact result and numbers left.
+    """Returns the step of an equation with the exact result and the exact numbers left.
 
     Args:
         numbers: The numbers before the step.
-        equation: What the model wrote; only its operation is used.
+        equation: The match of the model's equation; only its operation is used.
 
     Returns:
-        The step as a thought; None if it uses a number that is not there, or divides by zero.
+        The step as a thought; None if it uses a missing number or divides by zero.
     """
     a, sign, b = equation.group(1, 2, 3)
     try:
@@ -131,7 +131,7 @@ def combine(operands: Sequence[Operand], a: str, sign: str, b: str) -> list[Oper
     """Returns the numbers after a step, result last; None if an operand is missing.
 
     Raises:
-        ExpressionError: The operation cannot be carried out.
+        ExpressionError: The step divides by zero, or an operand is no number.
     """
     result, left, used = evaluate(f"({a}) {sign} ({b})"), list(operands), list[Operand]()
     for value in (evaluate(a), evaluate(b)):
@@ -150,7 +150,7 @@ def step_in(line: str) -> str | None:
         return None
     text = keyboard(_TEX_NUMBER.sub(r"\1/\2", line))
     if (equation := EQUATION.search(text)) and not _CHAIN.search(text[: equation.start()]):
-        a, sign, b, result, left = (_APART.sub(" ", part).strip() for part in equation.groups())
+        a, sign, b, result, left = (_GAPS.sub(" ", part).strip() for part in equation.groups())
         return f"{a} {sign} {b} = {result} (left: {left})"
     if answer := ANSWER.search(plain(line)):
         return f"Answer: {' '.join(line[answer.start(1) :].split()).strip(' *`$')}"
@@ -158,7 +158,7 @@ def step_in(line: str) -> str | None:
 
 
 def keyboard(text: str) -> str:
-    """Replaces the operators of models and LaTeX by `+ - * /`."""
+    """Replaces LaTeX and typographic signs, `x` and square brackets by keyboard signs."""
     return plain(_TEX_SIGN.sub(lambda match: _TEX_SIGNS[match[1]], text)).translate(_SIGNS)
 
 

@@ -1,7 +1,7 @@
-"""Game of 24 as structured reasoning steps (Thought Rollback, section 5; their form: ours).
+"""Game of 24 as structured reasoning steps (Thought Rollback, section 5; the form is ours).
 
 A step names two numbers of the current set, an operation and its result. Exactly three steps make a
-path; its answer is the expression they compose, whose numbers are tracked exactly.
+path; its answer is the expression that they compose. Numbers are tracked exactly.
 """
 
 import re
@@ -21,7 +21,7 @@ LENGTH = 3
 TOPIC = "Game of 24: combine four numbers into 24"
 SETTINGS = {"steps": LENGTH, "temperature": 0.7}
 PUBLISHED = dict.fromkeys(("rollback", "chain", "level_tot"), SETTINGS)
-"""Values by method."""
+"""Published settings by method."""
 
 _NUMBER = r"(-?\d{1,9}(?:/\d{1,9}|\.\d{1,9})?)"
 _STEP = re.compile(
@@ -40,11 +40,11 @@ class StructuredSteps(Reasoning):
         return fill("rollback/head_game24", topic=TOPIC)
 
     def step_format(self) -> str:
-        """Returns how a step is to be written."""
+        """Returns the instruction on the form of a step."""
         return load("rollback/form_game24")
 
     def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Takes the text unchanged; the third step ends the path."""
+        """Returns the text as a step, unchanged; the third step ends the path."""
         if len(path) + 1 < LENGTH:
             return {"text": text}
         answer = composed(problem, [*texts(path), text])
@@ -59,10 +59,10 @@ def composed(problem: str, steps: Sequence[str]) -> str | None:
         steps: The steps' texts.
 
     Returns:
-        The expression; None where a step names no operation, uses a number that is not in the
-        current set, or has its result wrong, and where numbers are left over.
+        The expression; None if a step names no operation, uses a number that is not in the current
+        set or has a wrong result, or if numbers are left over.
     """
-    parts = _applied(problem, steps)
+    parts = _operands_after(problem, steps)
     if parts is None or len(parts) != 1:
         return None
     return parts[0].expression.removeprefix("(").removesuffix(")")
@@ -70,11 +70,11 @@ def composed(problem: str, steps: Sequence[str]) -> str | None:
 
 def left_over(problem: str, steps: Sequence[str]) -> list[Fraction] | None:
     """Returns the numbers left after steps; None if a step is wrong."""
-    parts = _applied(problem, steps)
+    parts = _operands_after(problem, steps)
     return None if parts is None else [part.value for part in parts]
 
 
-def _applied(problem: str, steps: Sequence[str]) -> list[Operand] | None:
+def _operands_after(problem: str, steps: Sequence[str]) -> list[Operand] | None:
     parts = [Operand(Fraction(number), number) for number in problem.split()]
     for step in steps:
         equation = _STEP.search(" ".join(keyboard(step).split()))

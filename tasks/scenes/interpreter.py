@@ -1,7 +1,7 @@
-"""Runs plans step by step.
+"""Executes plans step by step.
 
-The steps that ran are plain JSON values, each with its value: they are stored with a thought, so
-that a child of the thought runs only its own lines.
+Executed steps are plain JSON, each with its value. They are stored with a thought, so that a child
+of the thought executes only its own lines.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ from thoughtgraph.tools.scenes.scene_tools import TOOLS, Profile
 from thoughtgraph.tools.scenes.values import Item, PlanError, Value, View
 
 EVERYTHING = -1
-"""The step that a `Ref` to all_obj points to."""
+"""The step of a `Ref` to all_obj."""
 
 
 class Ref(TypedDict):
-    """An argument that refers to an earlier step by its place in the plan."""
+    """An argument that refers to an earlier step by its index in the plan."""
 
     step: int
 
@@ -27,13 +27,13 @@ ResolvedArgument = Constant | Ref | list[Constant | Ref]
 
 
 class ExecutedStep(TypedDict):
-    """A step that has run. Names are resolved, so that reassignments do not matter."""
+    """An executed step. Its names are resolved, so that later reassignments do not matter."""
 
     target: str
     tool: str
     arguments: list[ResolvedArgument]
     value: Any
-    """As `value_of` reads it: a number, a text, a truth value, or `objects` or `relations`."""
+    """A number, text or truth value, or a mapping with `objects` or `relations`; see `value_of`."""
 
 
 def execute(
@@ -43,9 +43,9 @@ def execute(
 
     Args:
         step: The step.
-        done: What ran before.
-        view: The scene and what is let pass on it.
-        profile: The tools there are.
+        done: The steps executed so far.
+        view: The scene, and how strictly tools read their arguments.
+        profile: The tools that exist.
 
     Returns:
         The step with its value.
@@ -56,33 +56,33 @@ def execute(
     tool = TOOLS[step.tool]
     if tool.extended and profile == "paper":
         raise PlanError("E_FUNC", f"{step.tool} is none of the paper's tools")
-    arguments = [_resolved(done, each) for each in step.arguments]
-    value = _stored(tool.run(view, *(_valued(done, view, each) for each in arguments)))
+    arguments = [_resolve(done, each) for each in step.arguments]
+    value = _to_json(tool.run(view, *(_argument_value(done, view, each) for each in arguments)))
     return {"target": step.target, "tool": step.tool, "arguments": arguments, "value": value}
 
 
 def value_of(step: ExecutedStep) -> Value:
-    """Returns the value of a step that ran."""
+    """Returns the value of an executed step."""
     value = step["value"]
     if not isinstance(value, Mapping):
-        return value  # type: ignore[no-any-return]  # text, number or truth value, as written
+        return value  # type: ignore[no-any-return]  # a text, number or truth value
     return tuple(value["objects"]) if "objects" in value else frozenset(value["relations"])
 
 
-def _stored(value: Value) -> Any:
+def _to_json(value: Value) -> Any:
     if isinstance(value, tuple):
         return {"objects": list(value)}
     return {"relations": sorted(value)} if isinstance(value, frozenset) else value
 
 
-def _resolved(done: Sequence[ExecutedStep], argument: Argument) -> ResolvedArgument:
+def _resolve(done: Sequence[ExecutedStep], argument: Argument) -> ResolvedArgument:
     if isinstance(argument, tuple):
-        return [_found(done, each) for each in argument]
-    return _found(done, argument)
+        return [_resolve_name(done, each) for each in argument]
+    return _resolve_name(done, argument)
 
 
-def _found(done: Sequence[ExecutedStep], argument: Constant | Name) -> Constant | Ref:
-    """Resolves a name to its last assignment; constants pass unchanged."""
+def _resolve_name(done: Sequence[ExecutedStep], argument: Constant | Name) -> Constant | Ref:
+    """Resolves a name to its latest assignment; returns constants unchanged."""
     if not isinstance(argument, Name):
         return argument
     if argument.name == ALL:
@@ -93,9 +93,9 @@ def _found(done: Sequence[ExecutedStep], argument: Constant | Name) -> Constant 
     raise PlanError("E_NAME", f"{argument.name[:20]} is not defined")
 
 
-def _valued(done: Sequence[ExecutedStep], view: View, argument: ResolvedArgument) -> Item:
+def _argument_value(done: Sequence[ExecutedStep], view: View, argument: ResolvedArgument) -> Item:
     if isinstance(argument, list):
-        return [_word(_valued(done, view, each)) for each in argument]
+        return [_word(_argument_value(done, view, each)) for each in argument]
     if isinstance(argument, dict):
         at = argument["step"]
         return view.everything if at == EVERYTHING else value_of(done[at])

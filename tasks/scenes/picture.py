@@ -1,7 +1,7 @@
 """Draws a scene as SVG: the floor from above with its objects.
 
-x goes to the right, y to the back, as relations mean it. Objects stand at their positions when the
-scene has them, else where their relations put them. The colors of text and lines follow the
+x grows to the right and y to the back, as the relations have it. Objects are at their positions if
+the scene gives them, else where their relations put them. The colors of text and lines follow the
 reader's light or dark theme.
 """
 
@@ -16,7 +16,7 @@ WIDTH, FLOOR, MARGIN, LINE = 760, 420, 70, 15
 """Pixels: the picture's width, the floor's height, its border, a line of text."""
 
 ROW, INDENT = 95, 32
-"""Characters a line, so that wide fonts fit; indent of continuation lines."""
+"""Characters per line, so that wide fonts fit; indent of continuation lines in pixels."""
 
 _INKS = {
     **{"gray": "#8a8a8a", "red": "#c0392b", "blue": "#2f6fd0", "green": "#2e8b57"},
@@ -34,8 +34,8 @@ _STYLE = (
 def svg(scene: Scene) -> str:
     """Returns the scene as an SVG document.
 
-    Each object is drawn as its shape with its name; below the floor each is described, with its
-    parts and their colors and counts (PTR) or its attributes (CLEVR).
+    Each object is drawn as its shape with its name. A line below the floor describes it: its parts
+    with their colors and counts (PTR), or its attributes (CLEVR).
     """
     places = _places(scene)
     lines = _lines(scene)
@@ -52,8 +52,9 @@ def svg(scene: Scene) -> str:
 def layout(scene: Scene) -> list[tuple[float, float]]:
     """Returns the position of each object, x to the right and y to the back.
 
-    The positions of the scene, else places that agree with its relations as far as these are
-    orders: an object stands as far right as there are objects to the left of it.
+    These are the scene's positions if every object has one. Else x counts the objects to the left
+    minus those to the right, and y those in front minus those behind. The places agree with the
+    relations as far as these are orders.
     """
     positions = [each.position for each in scene.objects if each.position]
     if len(positions) == len(scene.objects):
@@ -71,7 +72,7 @@ def _rank(scene: Scene, before: str, after: str, at: int) -> float:
 
 
 def _places(scene: Scene) -> list[tuple[float, float]]:
-    """Returns positions in pixels, back at the top, without overlap."""
+    """Returns the positions in pixels, with the back at the top, without overlap."""
     points = layout(scene)
     columns = _scaled([x for x, _ in points], MARGIN, WIDTH - MARGIN)
     rows = _scaled([-y for _, y in points], MARGIN, FLOOR - MARGIN)
@@ -126,7 +127,7 @@ def _shape(each: SceneObject, size: int, ink: str) -> str:
 
 
 def _furniture(each: SceneObject, size: int) -> str:
-    """Returns a bar with a field for each part, in its color."""
+    """Returns a bar with one field per part, in the color of the part."""
     inks = [_INKS.get(part.color or "", "none") for part in each.parts.values()] or ["none"]
     width = 12
     left = -len(inks) * width / 2
@@ -139,7 +140,7 @@ def _furniture(each: SceneObject, size: int) -> str:
 
 
 def _lines(scene: Scene) -> list[str]:
-    """Returns the description of each object, below the floor."""
+    """Returns the lines of text below the floor, which describe the objects."""
     texts = (
         each.words() if each.parts else f"{each.name}: {' '.join(each.attributes)}"
         for each in scene.objects

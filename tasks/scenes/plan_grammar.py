@@ -1,7 +1,7 @@
 """A grammar of plans: numbered steps with known tools and words.
 
-Built from the tables by which plans are read and run. It allows calls of known tools with arguments
-of the right kind; it does not check whether they fit the scene or the question.
+It is built from the tables of the plan parser and the tools. It allows calls of known tools with
+arguments of the right kind, but does not check whether these fit the scene or the question.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,7 +45,7 @@ def plan_grammar(style: Style, tools: frozenset[str], first: int, last: int, end
         style: The data set whose words may be used.
         tools: The names of the tools that may be called.
         first: The number of the first step.
-        last: The number of the last step that is written now; at most `end`.
+        last: The number of the last step to write now; at most `end`.
         end: The number of the last step that a plan may have.
     """
     forms = [form for name in sorted(tools) for form in _calls(TOOLS[name])]
@@ -87,7 +87,7 @@ def _quoted(words: Iterable[str]) -> str:
 
 
 def _spellings(style: Style, kind: str = "") -> list[str]:
-    """Returns the spellings of the words of a kind, or of all."""
+    """Returns the spellings of all words of a kind; of all kinds if it is empty or has no word."""
     kinds = {ANY: "category", **KINDS[style]}
     forms = sorted({form for word in (*kinds, *SYNONYMS) for form in (word, plural(word))})
     words = [form for form in forms if canonical(form) in kinds]

@@ -1,8 +1,8 @@
-"""Plans of tool calls, read safely: nothing a model wrote is ever evaluated.
+"""Parses plans of tool calls safely: text from a model is never evaluated.
 
-A step is one assignment of one tool call, `obj1 = filter_object("table",all_obj)`. `steps_of` takes
-the lines of a completion that are meant as steps, `parse` reads one. The text goes through `ast`
-behind limits that protect the parser, and only a closed list of forms comes out.
+A step is one assignment of one tool call, `obj1 = filter_object("table",all_obj)`. `steps_of` finds
+the lines of a completion that are meant as steps, and `parse` parses one. Limits protect Python's
+`ast`, which parses the text; only a closed list of syntax forms is accepted.
 """
 
 import ast
@@ -21,19 +21,19 @@ ANSWER = "ans"
 """The name whose assignment ends a plan."""
 
 SOURCE = "<plan>"
-"""File name for Python's parser, which looks for it to quote a wrong line."""
+"""File name for Python's parser, which looks for such a file to quote a faulty line."""
 
 LONGEST_LINE = 400
-"""Longest line that is read."""
+"""Maximum characters of a line."""
 DEEPEST = 4
-"""Deepest nesting of brackets that is read."""
+"""Maximum nesting depth of brackets."""
 LONGEST_LIST = 8
-"""Longest list that is read."""
+"""Maximum items of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An argument that names an earlier value."""
+    """An argument that is the name of an earlier value."""
 
     name: str
 
@@ -75,12 +75,12 @@ def steps_of(text: str, limit: int | None = None) -> list[str]:
     r"""Returns the lines of a completion that look like steps, in order.
 
     Code fences and the text before the first step, or between a fence and the next step, are
-    dropped; a line that starts "Question:" ends the plan; several steps on one line are split at
-    "Step 2:". The lines are returned as written: `parse` cleans them.
+    dropped. A line that starts with "Question:" ends the plan. Several steps on one line are split
+    at "Step 2:". The lines are returned as they are: `parse` cleans them.
 
     Args:
         text: The completion.
-        limit: At most so many steps; None for all.
+        limit: Maximum number of steps; None for all.
 
     >>> steps_of('Sure!\nStep 1:obj1 = f(1) Step 2:ans = g(obj1)\nQuestion: what?')
     ['Step 1:obj1 = f(1)', 'Step 2:ans = g(obj1)']
@@ -88,11 +88,11 @@ def steps_of(text: str, limit: int | None = None) -> list[str]:
     steps: list[str] = []
     begun = False
     for line in _LINES.split(text):
-        plain = line.strip()
-        if plain.startswith("Question:"):
+        stripped = line.strip()
+        if stripped.startswith("Question:"):
             break
-        begun = begun and not plain.startswith("```")
-        for piece in _pieces(plain):
+        begun = begun and not stripped.startswith("```")
+        for piece in _pieces(stripped):
             if clean(piece) and (begun or _STEP_LIKE.match(piece.translate(_FOLDED))):
                 begun = True
                 steps.append(piece)
@@ -102,7 +102,7 @@ def steps_of(text: str, limit: int | None = None) -> list[str]:
 
 
 def clean(line: str) -> str:
-    """Strips a line's number, Markdown and typographic quotes."""
+    """Strips a line's number and Markdown, and makes its quotes ASCII; a comment becomes empty."""
     if len(line) > LONGEST_LINE:
         return line
     plain = line.translate(_FOLDED).replace("\\_", "_")
@@ -113,13 +113,13 @@ def clean(line: str) -> str:
 
 
 def parse(line: str) -> Step:
-    """Reads one step.
+    """Parses one step.
 
     Args:
         line: The line, with or without "Step 3:" and other decoration.
 
     Raises:
-        PlanError: It is no step; the code says why: E_LIMIT too long, too deep or too
+        PlanError: The line is no step. The code says why: E_LIMIT too long, too deep or too
             large, E_SYNTAX not readable, E_STMT not one assignment of one call of plain arguments,
             E_FUNC no such tool, E_ARITY wrong number of arguments or keywords, E_NAME a target that
             may not be assigned, E_TYPE a constant that is neither text nor whole number.
@@ -154,7 +154,7 @@ def _assignment(line: str) -> ast.stmt:
     if _depth(body) > DEEPEST:
         raise PlanError("E_LIMIT", "the brackets are nested too deep")
     if _ESCAPE.search(body) or _GLUED.search(body):
-        raise PlanError("E_SYNTAX", "the line is no step")  # Python would only warn of these
+        raise PlanError("E_SYNTAX", "the line is no step")  # Python only warns of these
     try:
         statements = ast.parse(body, SOURCE).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,9 +1,9 @@
 """Questions about scene graphs, answered by a plan of tool calls: the tasks `clevr` and `ptr`.
 
 A problem is JSON: `{"question": …, "type": …, "scene": {"objects": …, "relationships": …}}`, or a
-scene in the format of Tree-of-Mixed-Thought (appendix A.2) with its question in it. The type, one
-of nine, chooses the tools that a prompt describes and the examples it shows; a problem without one
-gets the type that its question looks like. The tools that a plan may use do not depend on it.
+scene in the format of Tree-of-Mixed-Thought (appendix A.2) that contains its question. The type,
+one of nine, chooses the tools that a prompt describes and the examples that it shows. Without one,
+it is guessed from the question. The tools that a plan may use do not depend on the type.
 """
 
 import json
@@ -28,11 +28,11 @@ from thoughtgraph.tools.scenes.vocabulary import Style
 from thoughtgraph.tree import Path
 
 LONGEST_QUESTION = 1_000
-"""Letters of a question (ours)."""
+"""Maximum characters of a question (ours)."""
 ADAPTIVE = {"draw": "plans", "shots": 4, "temperature": 1.0, "max_completion_tokens": 400}
-"""Settings for `adaptive`, as for Tree-of-Mixed-Thought."""
+"""Settings for `adaptive`: those of Tree-of-Mixed-Thought."""
 EXTENDED = frozenset(tools_of("extended")) - frozenset(tools_of("paper"))
-"""Tools missing in the paper's list."""
+"""Tools that are not in the paper's list."""
 
 _FILTERS = ("filter_object", "filter_part")
 _ASKED = ("query_category", "query_color", "query_size", "query_material")
@@ -49,8 +49,8 @@ TOOLS: Mapping[str, Sequence[str]] = {
     "count": (*_SAME, "count_object"),
     "analogy": (*_FILTERS, "get_relation", "filter_relation", "count_object", "exist", *_ASKED),
 }
-"""Which tools a prompt describes, by type, of those that a style has. The paper lists them for one
-type only; the others are ours."""
+"""The tools that a prompt describes, by type of question, as far as the style has them. The paper
+lists them for one type only; the others are ours."""
 _INSTEAD: Mapping[Style, Mapping[str, str]] = {"clevr": {"count_part": "count_object"}, "ptr": {}}
 """Replacements for tools that a style lacks."""
 
@@ -79,7 +79,7 @@ class Scenes:
     """A task on scenes of one style.
 
     Args:
-        style: The data set that the scenes are like; also the task's id.
+        style: The data set whose vocabulary the scenes use; also the task's id.
     """
 
     def __init__(self, style: Style) -> None:
@@ -109,22 +109,23 @@ class Scenes:
         return json.dumps({"question": question, "type": kind, "scene": stored}, ensure_ascii=False)
 
     def published(self, method: str) -> Mapping[str, Any]:
-        """Returns our values for `adaptive`; the paper's are the methods' defaults."""
+        """Returns our settings for `adaptive`; other methods have the paper's as their defaults."""
         return ADAPTIVE if method == "adaptive" else {}
 
     def shots(self, problem: str, options: Options) -> int:
         """Returns the number of worked examples: 20, fewer with the paper's tools.
 
-        Examples with tools that the prompt does not describe are left out.
+        The paper's tools leave out the examples that need others.
         """
         return len(_library(self._style, _problem_of(problem).type, options["tools_profile"]))
 
     def plan(
         self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
     ) -> Question[Sequence[Sequence[str]]]:
-        """Returns the paper's prompt (A.4): instruction, tools, examples, question, first steps.
+        """Returns the question for the next steps, in the paper's prompt (A.4).
 
-        A repetition of the path's own steps is skipped in what comes back.
+        It holds instruction, tools, examples, question and the steps so far. If a completion
+        repeats these steps, the reader skips them.
         """
         prompt = self._prompt(problem, path, shots, steps, options)
         if options.get("grammar"):
@@ -137,33 +138,33 @@ class Scenes:
         parsed, done = _problem_of(problem), lines_of(path)
         profile = options["tools_profile"]
         library = _library(self._style, parsed.type, profile)
-        shown = [(library[at]["question"], numbered(library[at]["plan"])) for at in shots]
+        pairs = [(library[at]["question"], numbered(library[at]["plan"])) for at in shots]
         values = {
             "instruction": load("plans/instruction"),
             "tools": tool_descriptions(self._style, parsed.type, profile),
         }
         stop = ("Question:", *([] if steps is None else [f"Step {len(done) + steps + 1}:"]))
-        begun = {"question": parsed.question, "steps": numbered(done)}
+        progress = {"question": parsed.question, "steps": numbered(done)}
         if options["layout"] == "turns":
             name = "plans/begun" if done else "plans/question"
             return Prompt(
-                fill(name, **begun, next=str(len(done) + 1)),
+                fill(name, **progress, next=str(len(done) + 1)),
                 system=fill("plans/system", **values),
                 stop=stop,
-                examples=tuple((fill("plans/question", question=q), plan) for q, plan in shown),
+                examples=tuple((fill("plans/question", question=q), plan) for q, plan in pairs),
             )
-        examples = "\n\n".join(fill("plans/example", question=q, steps=plan) for q, plan in shown)
-        text = fill("plans/text", **values, **begun, examples=examples.strip())
+        examples = "\n\n".join(fill("plans/example", question=q, steps=plan) for q, plan in pairs)
+        text = fill("plans/text", **values, **progress, examples=examples.strip())
         return Prompt(text + "\n" * bool(done), stop=stop)
 
     def _grammar(self, path: Path, steps: int | None, options: Options) -> str:
         first, profile = len(lines_of(path)) + 1, options["tools_profile"]
         end = max(first, min(options["max_steps"], MOST_STEPS))
         last = end if steps is None else min(end, first + steps - 1)
-        return plan_grammar(self._style, _named(self._style, profile), first, last, end)
+        return plan_grammar(self._style, _tool_names(self._style, profile), first, last, end)
 
     def execute(self, problem: str, path: Path, steps: Sequence[str], options: Options) -> Ruling:
-        """Runs steps on the scene."""
+        """Executes steps on the scene, after those of the path."""
         parsed = _problem_of(problem)
         state = path[-1]["tool_state"] if path else None
         rules = Rules(
@@ -185,7 +186,7 @@ class Scenes:
 
 
 def _steps(path: Path, text: str, most: int | None) -> list[str]:
-    """Reads at most `most` steps after a path; None for all."""
+    """Returns at most `most` steps that a completion adds to a path; None: all."""
     done = [_compact(line) for line in lines_of(path)]
     lines = steps_of(text, None if most is None else most + len(done))
     if [_compact(line) for line in lines[: len(done)]] == done:
@@ -204,22 +205,22 @@ def question_type(question: str) -> str:
 
 @cache
 def tool_descriptions(style: Style, kind: str, profile: str) -> str:
-    """Describes a profile's tools for a type of question, one a line."""
-    names = {_INSTEAD[style].get(name, name) for name in TOOLS[kind]} & _named(style, profile)
+    """Returns a profile's tools for a type of question, one per line."""
+    names = {_INSTEAD[style].get(name, name) for name in TOOLS[kind]} & _tool_names(style, profile)
     lines = load(f"plans/tools_{style}").split("\n")
     return "\n".join(line for line in lines if line.partition("(")[0] in names)
 
 
 @cache
-def _named(style: Style, profile: str) -> frozenset[str]:
-    """Returns the tools that a style's prompts describe."""
+def _tool_names(style: Style, profile: str) -> frozenset[str]:
+    """Returns the names of the tools that a profile has in a style."""
     left_out = EXTENDED if profile == "paper" else frozenset[str]()
     lines = load(f"plans/tools_{style}").split("\n")
     return frozenset(line.partition("(")[0] for line in lines) - left_out
 
 
 def uses_paper_tools(plan: Sequence[str]) -> bool:
-    """Returns whether a plan uses the paper's tools only."""
+    """Returns whether a plan uses only the paper's tools."""
     return not any(parse(line).tool in EXTENDED for line in plan)
 
 
@@ -229,7 +230,7 @@ def numbered(plan: Sequence[str]) -> str:
 
 
 def lines_of(path: Path) -> list[str]:
-    """Returns the steps of a path's chunks."""
+    """Returns the steps in the chunks of a path."""
     return [line for thought in path for line in thought["text"].split("\n")]
 
 
@@ -252,10 +253,10 @@ def _compact(line: str) -> str:
 
 
 def clevr() -> Scenes:
-    """Makes the task `clevr`."""
+    """Returns the task `clevr`."""
     return Scenes("clevr")
 
 
 def ptr() -> Scenes:
-    """Makes the task `ptr`."""
+    """Returns the task `ptr`."""
     return Scenes("ptr")

@@ -1,4 +1,4 @@
-"""A question about a database: the problem, the databases it may be about, and what is asked."""
+"""Questions about a database: reads problems, opens databases, requests and runs whole queries."""
 
 import asyncio
 import json
@@ -18,9 +18,9 @@ from thoughtgraph.tools.sql.tables import Bounds, QueryError, Rows
 from thoughtgraph.tree import Path
 
 SHOWN = 20
-"""Rows of an answer that a reader is shown (ours)."""
+"""Most rows of an answer to show to a reader (ours)."""
 SCORING = Bounds(seconds=30.0, rows=100_000, size=50_000_000)
-"""What a query may take whose rows are compared with the gold ones (ours)."""
+"""Bounds of the queries whose rows are compared with the gold rows (ours)."""
 EXAMPLE = "How many books has each author written?"
 
 _NAME = re.compile(r"[\w-]{1,64}")
@@ -28,10 +28,10 @@ logger = logging.getLogger("thoughtgraph")
 
 
 class Asking:
-    """The part of the task that asks for a whole query, and runs it.
+    """The part of the task that requests a whole query and runs it.
 
     Args:
-        offered: On a server, its databases by the names that clients know; None: any can be named.
+        offered: A server's databases, by the names that clients use; None: any may be named.
     """
 
     id = "sql"
@@ -42,7 +42,7 @@ class Asking:
         self._open: dict[tuple[str, str], Database] = {}
 
     def read(self, text: str) -> str:
-        """Returns the question; as JSON where it names a database of a folder."""
+        """Returns the question; as JSON if the problem names a database in a folder."""
         parsed: Any = {"question": text}
         if text.lstrip().startswith("{"):
             try:
@@ -67,19 +67,19 @@ class Asking:
     # Opens
 
     def offered(self, databases: Mapping[str, str]) -> "Asking":
-        """Returns the task as a server offers it, with its databases by name."""
+        """Returns the task for a server, whose clients can name only these databases."""
         return type(self)(databases)
 
     def open(self, problem: str, options: Options) -> None:
-        """Opens the database, which takes a moment.
+        """Opens the problem's database and reads its schema, which takes a moment.
 
         Raises:
-            InputError: It cannot be used.
+            InputError: The database cannot be used.
         """
         key = place, name = self._place(problem, options)
         try:
-            self._open[key] = opened = open_database(place, name)
-            opened.schema(options["sample_values"])
+            self._open[key] = database = open_database(place, name)
+            database.schema(options["sample_values"])
         except InputError as error:
             if self._offered is None:
                 raise
@@ -87,17 +87,17 @@ class Asking:
             raise InputError("the database cannot be used; the server's log says why") from None
 
     def _database(self, problem: str, options: Options) -> Database:
-        """Returns the database that was opened.
+        """Returns the open database of a problem.
 
         Raises:
-            InputError: It was not: whoever shows a stored run opens none.
+            InputError: The database is not open, as when a stored run is shown.
         """
         if (database := self._open.get(self._place(problem, options))) is None:
             raise InputError("the database is not open; solve the problem again")
         return database
 
     def _place(self, problem: str, options: Options) -> tuple[str, str]:
-        # What stands in a thread may be a client's: the name is checked again.
+        # A client may have written the thread's problem, so its name is checked again.
         canonical = self.read(problem)
         name = json.loads(canonical)["database"] if canonical.startswith("{") else ""
         place = str(options.get("database", ""))
@@ -108,7 +108,7 @@ class Asking:
     # Answers, Refines, Judges, Same, Plausible
 
     def _shown(self, problem: str, options: Options) -> dict[str, str]:
-        """Returns what every prompt says: the schema, its dialect, and the question."""
+        """Returns the values that every prompt needs: the schema, its dialect and the question."""
         database = self._database(problem, options)
         return {
             "schema": database.schema(options["sample_values"]),
@@ -117,15 +117,15 @@ class Asking:
         }
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
-        """Returns the plain question; `cot` asks for reasons first."""
+        """Returns the question for a query; under `cot` the model reasons first."""
         return Question(
             Prompt(fill(f"sql/{style}", **self._shown(problem, options))), each(query_in)
         )
 
     def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
-        """Returns the request for another query, after those so far and what each came to."""
+        """Returns the question for another query; its prompt shows each try with its outcome."""
         tries = "\n\n".join(
-            f"{tried.get('answer') or tried['text']}\n-- {tried.get('note', '')}" for tried in path
+            f"{query.get('answer') or query['text']}\n-- {query.get('note', '')}" for query in path
         )
         prompt = fill("sql/refine", **self._shown(problem, options), tries=tries)
         return Question(Prompt(prompt), each(query_in))
@@ -135,26 +135,26 @@ class Asking:
         return await self._database(problem, options).run(query)
 
     async def judge(self, problem: str, output: str, options: Options) -> Verdict:
-        """Says without a model whether a query runs and returns rows; else why not."""
+        """Returns without a model whether a query runs and returns rows; the label says why not."""
         verdict = await self.plausible(problem, output, options)
         return Verdict(verdict.value, verdict.label.partition("\n")[0])
 
     async def plausible(self, problem: str, answer: str, options: Options) -> Verdict:
-        """Says whether an answer runs and returns rows; the label shows them, or says why not."""
+        """Returns whether an answer runs and returns rows; the label shows the rows or an error."""
         outcome = await self._ran(problem, answer, options)
         if isinstance(outcome, QueryError):
             return Verdict(0.0, f"fails: {outcome}")
         return Verdict(float(bool(outcome.rows)), outcome.shown(SHOWN))
 
     async def same(self, problem: str, answer: str, options: Options) -> str | None:
-        """Returns a digest of the rows that an answer returns; empty without rows."""
+        """Returns a digest of an answer's rows; empty without rows, None if the query fails."""
         outcome = await self._ran(problem, answer, options)
         return None if isinstance(outcome, QueryError) else await asyncio.to_thread(form, outcome)
 
     def score(
         self, problem: str, answer: str, gold: str, options: Options, *, subset: bool = False
     ) -> float:
-        """Returns 1 if an answer returns what an accepted query does (execution match), else 0.
+        """Returns 1 if an answer gives the rows of an accepted query (execution match), else 0.
 
         Args:
             problem: The problem.

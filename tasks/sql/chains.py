@@ -11,7 +11,7 @@ _OTHER = re.compile(
     r"|(?:create|alter|drop|truncate)\s++(?:table|view|index|database|schema)|attach|pragma)\b",
     re.IGNORECASE,
 )
-"""The beginning of what is no query: it is read, so that its refusal says so."""
+"""The beginning of other statements, which are read so that their refusal can say so."""
 _END = re.compile(r";[ \t]*+(?:\n|$)|\n[ \t]*+\n|```")
 _LANGUAGE = re.compile(r"^[ \t]*+\w*+[ \t]*+\n")
 _PART = re.compile(
@@ -27,19 +27,19 @@ class Part(NamedTuple):
     """A part of a chain."""
 
     name: str
-    """What later parts call its rows; empty: it is the last one, the answer's."""
+    """Name of its rows in later parts; empty for the last part, which gives the answer."""
     query: str
 
     @property
     def text(self) -> str:
-        """The part as it is written, on one line."""
+        """The part on one line, as prompts show it."""
         return f"{self.name} = {self.query}" if self.name else self.query
 
 
 def query_in(text: str) -> str | None:
-    """Returns the query of a completion: of its last block of code that has one, else of its text.
+    """Returns the query in a completion: in the last code block with a query, else in the text.
 
-    A statement that is no query counts where there is no other. None if there is neither.
+    Without a query, it returns another statement; without any statement, None.
     """
     pieces = text.split("```")
     blocks = [_LANGUAGE.sub("", piece) for piece in pieces[1::2]]
@@ -52,58 +52,58 @@ def query_in(text: str) -> str | None:
 
 
 def parts_in(text: str) -> list[Part]:
-    """Returns the parts that a completion writes, each from its first line to the next one's."""
-    written: list[tuple[str, list[str]]] = []
-    going_on = False
+    """Returns the parts in a completion; the next one, a blank line or a code fence ends a part."""
+    sections: list[tuple[str, list[str]]] = []
+    in_part = False
     for line in text.split("\n"):
         begin = _PART.match(line)
-        if begin and (begin["name"] or not going_on or not _goes_on(written[-1][1])):
-            written.append((begin["name"] or "", [line[begin.end() :]]))
-            going_on = True
-        elif going_on := going_on and bool(line.strip()) and "```" not in line:
-            written[-1][1].append(line)
-    parts = (Part(name, _one_line("\n".join(lines))) for name, lines in written)
+        if begin and (begin["name"] or not in_part or not _continues(sections[-1][1])):
+            sections.append((begin["name"] or "", [line[begin.end() :]]))
+            in_part = True
+        elif in_part := in_part and bool(line.strip()) and "```" not in line:
+            sections[-1][1].append(line)
+    parts = (Part(name, _one_line("\n".join(lines))) for name, lines in sections)
     return [part for part in parts if part.query]
 
 
 def part_of(text: str) -> Part:
-    """Returns a part that was read before."""
+    """Parses the `text` of a part."""
     begin = _PART.match(text)
     return Part(begin["name"] or "", text[begin.end() :]) if begin else Part("", text)
 
 
 def chained(parts: Sequence[Part]) -> str:
-    """Returns the query of the last part, with those before it as a WITH chain."""
+    """Returns the query of the last part, with the parts before it as a WITH chain."""
     *before, last = parts
     if not before:
         return last.query
     begin = _RECURSIVE.match(last.query)
     recursive = "RECURSIVE " if begin and begin[1] else ""
-    own = f", {last.query[begin.end() :]}" if begin else f" {last.query}"
-    named = ", ".join(f"{part.name or 'part'} AS ({part.query})" for part in before)
-    return f"WITH {recursive}{named}{own}"
+    body = f", {last.query[begin.end() :]}" if begin else f" {last.query}"
+    definitions = ", ".join(f"{part.name or 'part'} AS ({part.query})" for part in before)
+    return f"WITH {recursive}{definitions}{body}"
 
 
-def _goes_on(lines: Sequence[str]) -> bool:
-    """Returns whether a part goes on in a line that begins with SELECT."""
-    last, of_with = lines[-1].strip().lower(), lines[0].lstrip().lower().startswith("with")
+def _continues(lines: Sequence[str]) -> bool:
+    """Returns whether a part continues in the next line, although that begins with SELECT."""
+    last, is_with = lines[-1].strip().lower(), lines[0].lstrip().lower().startswith("with")
     return last.endswith(("(", "union", "all", "except", "intersect")) or (
-        of_with and last.endswith(")")
+        is_with and last.endswith(")")
     )
 
 
 def _one_line(text: str) -> str:
     plain = _COMMENT.sub(lambda match: match[1] or "", text)
     query = _stripped(" ".join(plain.split()))
-    # As a part of a chain it gets brackets anyway, and SQLite takes no second ones.
+    # A chain puts brackets around each part, and SQLite rejects a second pair.
     return query[1:-1].strip() if _closing(query) == len(query) - 1 else query
 
 
 def _closing(query: str) -> int:
-    """Returns where the bracket closes with which a query begins; -1 without one."""
+    """Returns the index at which a query's first bracket closes; -1 if it begins with none."""
     depth = 0
-    for at, sign in enumerate(query):
-        depth += {"(": 1, ")": -1}.get(sign, 0)
+    for at, char in enumerate(query):
+        depth += {"(": 1, ")": -1}.get(char, 0)
         if not depth:
             return at if at else -1
     return -1

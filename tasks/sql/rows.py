@@ -1,45 +1,46 @@
-"""When two results are the same: in any order of columns, of rows where no order is asked for."""
+"""Compares results of queries, in any order of columns and, unless a query orders, of rows."""
 
 import hashlib
 from collections.abc import Sequence
 from itertools import combinations, islice
+from math import isclose
 from numbers import Real
 from typing import Any
 
 from thoughtgraph.tools.sql.tables import Rows
 
 MOST_CHOICES = 1_000
-"""Choices of columns that are tried (ours)."""
+"""Most choices of columns to try (ours)."""
 
 Column = tuple[str, ...]
 
 
 def form(rows: Rows) -> str:
-    """Returns a digest that equal results share; empty where there are no rows.
+    """Returns a digest that equal results share; empty without rows.
 
-    Where the query orders its rows, so are they compared.
+    If the query orders its rows, their order counts.
     """
     return _digest(_columns(rows), ordered=rows.ordered) if rows.rows else ""
 
 
 def matches(rows: Rows, gold: Rows, *, more: bool = False) -> bool:
-    """Returns whether a result is the gold one; rows are in its order where its query orders.
+    """Returns whether a result equals the gold one, row order included if the gold query orders.
 
     Args:
         rows: The result.
-        gold: What it should be.
+        gold: The gold result.
         more: Whether columns beyond the gold ones are allowed.
     """
-    own, wanted = _columns(rows), _columns(gold)
-    if len(rows.rows) != len(gold.rows) or len(own) < len(wanted):
+    own_columns, gold_columns = _columns(rows), _columns(gold)
+    if len(rows.rows) != len(gold.rows) or len(own_columns) < len(gold_columns):
         return False
-    if len(own) > len(wanted) and not more:
+    if len(own_columns) > len(gold_columns) and not more:
         return False
-    kept = {tuple(sorted(column)) for column in wanted}
-    fitting = [column for column in own if tuple(sorted(column)) in kept]
-    target = _digest(wanted, ordered=gold.ordered)
-    chosen = islice(combinations(fitting, len(wanted)), MOST_CHOICES)
-    return any(_digest(columns, ordered=gold.ordered) == target for columns in chosen)
+    gold_contents = {tuple(sorted(column)) for column in gold_columns}
+    usable = [column for column in own_columns if tuple(sorted(column)) in gold_contents]
+    target = _digest(gold_columns, ordered=gold.ordered)
+    choices = islice(combinations(usable, len(gold_columns)), MOST_CHOICES)
+    return any(_digest(columns, ordered=gold.ordered) == target for columns in choices)
 
 
 def _columns(rows: Rows) -> list[Column]:
@@ -47,20 +48,23 @@ def _columns(rows: Rows) -> list[Column]:
 
 
 def _plain(value: Any) -> str:
-    """Returns a cell as text; numbers of one value are one text, up to nine digits."""
+    """Returns a cell as text: integers exactly, other numbers with nine digits."""
     if isinstance(value, Real) or type(value).__name__ == "Decimal":
-        exact = isinstance(value, int) and abs(value) < 10**15
-        return f"n{value:d}" if exact else f"n{float(value):.9g}".removesuffix(".0")
+        number = value if isinstance(value, int) else float(value)
+        # The sum that one query returns as an integer is a float in another.
+        if abs(number) < 10**15 and isclose(number, round(number), rel_tol=1e-9):
+            return f"n{round(number)}"
+        return f"n{float(number):.9g}"
     return f"s{value}" if isinstance(value, str) else repr(value)
 
 
 def _digest(columns: Sequence[Column], *, ordered: bool) -> str:
-    """Returns what is the same in whatever order the columns, and unordered rows, are."""
+    """Returns a digest that is independent of the order of columns and of unordered rows."""
     if ordered:
         rows = [*zip(*sorted(columns), strict=True)]
-    else:  # columns of equal contents are told apart by what stands beside each cell
-        whole = [sorted(row) for row in zip(*columns, strict=True)]
+    else:  # the other cells of the rows distinguish columns with equal contents
+        cells = [sorted(row) for row in zip(*columns, strict=True)]
         rows = sorted(
-            zip(*sorted(columns, key=lambda c: sorted(zip(c, whole, strict=True))), strict=True)
+            zip(*sorted(columns, key=lambda c: sorted(zip(c, cells, strict=True))), strict=True)
         )
     return hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -128,7 +128,7 @@ def test_a_benchmark_runs_on_the_server(
     code, _, err = command(*words, "--model", "another", "--out", "other")
     assert code == 2 and "another" in err
     code, _, err = command(*words, "--oracle")
-    assert code == 2 and "a server takes no --oracle" in err
+    assert code == 2 and "a server does not take --oracle" in err
 
 
 def test_a_server_that_is_not_there_is_one_line(command: Command) -> None:

@@ -67,11 +67,11 @@ NO_RESULT: list[tuple[bytes | tuple[str, Any], str]] = [
     (("tree", {}), "the tree is empty"),
     (("tree.0", None), "tree.0: input should be a valid dictionary"),
     (("tree.1.status", "dancing"), "tree.1.status: input should be 'open'"),
-    (("tree.1.parent", "8"), "thought '1' speaks of '8', which is not there"),
+    (("tree.1.parent", "8"), "thought '1' refers to '8', which does not exist"),
     (("tree.1.parent", "2"), "thought '1' cannot have the parent '2'"),
     (("tree.0.parent", "1"), "thought '0' cannot have the parent '1'"),
     (("tree.1.id", "7"), "thought '1' has the id '7'"),
     (("tree.2.depth", 5), "thought '2' has the depth 5, not 1"),
-    (("tree.1.experiences", ["9"]), "thought '1' speaks of '9', which is not there"),
+    (("tree.1.experiences", ["9"]), "thought '1' refers to '9', which does not exist"),
 ]
 """What a file holds, or how a result in it is damaged."""

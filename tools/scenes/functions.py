@@ -1,7 +1,7 @@
-"""What each scene tool computes (appendix A.3): pure functions of a view of a scene and values.
+"""The functions of the scene tools (appendix A.3): pure functions of a view of a scene and values.
 
-Arguments come as `values.read` reads them. Where the paper's one line leaves a case open, the
-decision stands in the tool's docstring.
+`values.read` reads the arguments beforehand. Where the paper's one line on a tool leaves a case
+open, the tool's docstring states the decision.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from thoughtgraph.tools.scenes.vocabulary import ANY, canonical
 def filter_object(view: View, category: str, pool: Objects) -> Objects:
     """Returns the objects of a category; "thing" leaves all."""
     chosen = [i for i in pool if category in (ANY, _category(view, i))]
-    return _left(view, chosen, f"no object here is a {category}")
+    return _pool(view, chosen, f"no object here is a {category}")
 
 
 def filter_part(view: View, words: Item, pool: Objects) -> Objects:
@@ -41,8 +41,8 @@ def filter_part(view: View, words: Item, pool: Objects) -> Objects:
         raise PlanError("E_TYPE", "the list of filter_part is empty")
     if view.scene.style == "clevr":
         wanted = attributes_wanted(view, items)
-        have = {i: {*_object(view, i).attributes, _category(view, i)} for i in pool}
-        return _left(view, [i for i in pool if wanted <= have[i]], "no object here is like that")
+        traits = {i: {*_object(view, i).attributes, _category(view, i)} for i in pool}
+        return _pool(view, [i for i in pool if wanted <= traits[i]], "no object here is like that")
     category, groups = parts_wanted(view, items)
     chosen = [
         i
@@ -50,7 +50,7 @@ def filter_part(view: View, words: Item, pool: Objects) -> Objects:
         if category in (None, _category(view, i))
         and all(any(fits(g, *each) for each in _object(view, i).parts.items()) for g in groups)
     ]
-    return _left(view, chosen, "no object here has that")
+    return _pool(view, chosen, "no object here has that")
 
 
 def exclude_object(view: View, excluded: Objects, pool: Objects) -> Objects:
@@ -67,7 +67,7 @@ def intersection(view: View, first: Objects, second: Objects) -> Objects:
 
 def query_relation(view: View, names: Relations, at: int) -> Objects:
     """Returns the objects that stand so to the object ("left": those left of it)."""
-    return tuple(i for i in view.everything if _stands(view, names, at, i))
+    return tuple(i for i in view.everything if _is_related(view, names, at, i))
 
 
 def get_relation(view: View, first: int, second: int) -> Relations:
@@ -87,7 +87,7 @@ def get_relation(view: View, first: int, second: int) -> Relations:
 
 def filter_relation(view: View, names: Relations, at: int, pool: Objects) -> Objects:
     """Returns the objects of the list that stand in all the relations to the object."""
-    return tuple(i for i in pool if i != at and _stands(view, names, at, i))
+    return tuple(i for i in pool if i != at and _is_related(view, names, at, i))
 
 
 def count_part(view: View, part: str, at: int) -> int:
@@ -95,8 +95,8 @@ def count_part(view: View, part: str, at: int) -> int:
 
     Not an error: the paper tells of a model that counts the legs of a cart and is inconsistent.
     """
-    counted = _object(view, at).parts.get(part)
-    return counted.count if counted else 0
+    entry = _object(view, at).parts.get(part)
+    return entry.count if entry else 0
 
 
 def count_object(view: View, pool: Objects) -> int:
@@ -169,21 +169,21 @@ def query_color(view: View, first: Item, second: Item | None = None) -> str:
     if second is None:
         raise PlanError("E_ARITY", "in PTR scenes query_color takes a part and an object")
     part, item = (first, second) if isinstance(first, str) else (second, first)
-    word, of = word_of(view, part, "part"), _object(view, one(view, item))
-    colored = of.parts.get(word)
-    if colored is None or colored.color is None:
-        raise PlanError("E_PART", f"{of.name} has no {word} of a known color")
-    return colored.color
+    word, obj = word_of(view, part, "part"), _object(view, one(view, item))
+    entry = obj.parts.get(word)
+    if entry is None or entry.color is None:
+        raise PlanError("E_PART", f"{obj.name} has no {word} of a known color")
+    return entry.color
 
 
 def query_part(view: View, color: str, at: int) -> str:
     """Returns the name of the object's one part of this color (PTR)."""
-    of = _object(view, at)
-    parts = [name for name, part in of.parts.items() if part.color == color]
+    obj = _object(view, at)
+    parts = [name for name, part in obj.parts.items() if part.color == color]
     if len(parts) > 1:
-        raise PlanError("E_AMBIG", f"{of.name} has {len(parts)} {color} parts: {', '.join(parts)}")
+        raise PlanError("E_AMBIG", f"{obj.name} has {len(parts)} {color} parts: {', '.join(parts)}")
     if not parts:
-        raise PlanError("E_PART", f"{of.name} has no {color} part")
+        raise PlanError("E_PART", f"{obj.name} has no {color} part")
     return parts[0]
 
 
@@ -205,12 +205,13 @@ def _category(view: View, at: int) -> str:
     return canonical(view.scene.objects[at].category)
 
 
-def _left(view: View, chosen: list[int], why: str) -> Objects:
+def _pool(view: View, chosen: list[int], why: str) -> Objects:
+    """Returns the objects that a filter leaves; E_EMPTY for none on a strict view."""
     if not chosen and view.strict:
         raise PlanError("E_EMPTY", why)
     return tuple(chosen)
 
 
-def _stands(view: View, names: Relations, at: int, other: int) -> bool:
+def _is_related(view: View, names: Relations, at: int, other: int) -> bool:
     table = view.scene.relationships
     return all(name in table and other in table[name][at] for name in names)

@@ -1,9 +1,9 @@
-"""Scene graphs: objects with their parts or attributes, and who stands where.
+"""Scene graphs: objects with their parts or attributes, and their spatial relations.
 
 A scene comes from the ToMT format (Tree-of-Mixed-Thought, appendix A.2), where `objects` is a list
 of one-key objects: `{"Chair0": {part: [color, count]}}` in PTR style, `{"cube0": [color, size,
-material]}` in CLEVR style. An object is its place in the list, never its name: the paper's own
-example uses one name twice.
+material]}` in CLEVR style. An object is identified by its place in the list, never by its name: the
+paper's own example uses one name twice.
 """
 
 import re
@@ -34,9 +34,9 @@ from thoughtgraph.tools.scenes.vocabulary import (
 )
 
 MOST_OBJECTS = 64
-"""Objects of a scene that is read (ours); CLEVR has at most 10, PTR 6."""
+"""Objects that a scene may have (ours); CLEVR has at most 10, PTR 6."""
 MOST_PARTS = 1000
-"""Largest count of a part that is read (ours)."""
+"""Largest count of a part (ours)."""
 
 _NUMBERED = re.compile(r"([A-Za-z][A-Za-z ]*?)[ _]?\d*")
 
@@ -46,8 +46,8 @@ class Part:
     """A part of a piece of furniture.
 
     Attributes:
-        color: Its color; None where the data set gives none.
-        count: How many of it the object has.
+        color: The part's color; None where the data set gives none.
+        count: How many such parts the object has.
     """
 
     color: str | None
@@ -55,7 +55,7 @@ class Part:
 
 
 class PartGroup(NamedTuple):
-    """A part as it is described, such as "two red legs"; what is None may be any."""
+    """A description of parts, such as "two red legs"; None fits any value."""
 
     number: int | None = None
     color: str | None = None
@@ -67,11 +67,11 @@ class SceneObject:
     """One object of a scene.
 
     Attributes:
-        name: Its name in the scene, such as "Chair0"; names may repeat.
+        name: The object's name in the scene, such as "Chair0"; names may repeat.
         category: The name without its number, as written: "Chair", "cube".
-        parts: Its parts by name; empty in CLEVR style.
+        parts: The object's parts by name; empty in CLEVR style.
         attributes: Color, size and material; empty in PTR style.
-        position: Where it stands, x to the right and y to the back; None when unknown.
+        position: The coordinates: x to the right, y to the back; None when unknown.
     """
 
     name: str
@@ -81,7 +81,7 @@ class SceneObject:
     position: tuple[float, float] | None = None
 
     def words(self) -> str:
-        """Returns what it looks like, for a reader: "Chair0: 4 red leg, 1 blue seat"."""
+        """Returns the object with its parts, for a reader: "Chair0: 4 red leg, 1 blue seat"."""
         parts = (f"{p.count} {p.color or ''} {name}" for name, p in self.parts.items())
         return f"{self.name}: {', '.join(' '.join(each.split()) for each in parts)}".rstrip(": ")
 
@@ -91,9 +91,9 @@ class Scene:
     """A scene graph.
 
     Attributes:
-        style: The data set it is like, which fixes vocabulary and tools.
+        style: The data set in whose style the scene is; it fixes vocabulary and tools.
         objects: The objects; an object's identity is its index.
-        relationships: For each relation and object, the objects that stand so to it:
+        relationships: For each relation and object, the objects in this relation to it:
             `relationships["left"][2]` are the objects left of object 2, in increasing order.
     """
 
@@ -107,18 +107,18 @@ class Scene:
 
         Args:
             data: The decoded JSON: `objects` and `relationships`; `positions`, a pair of numbers
-                for each object, is ours and optional. Other keys are not looked at.
-            style: The data set; seen from the first object when not given.
+                for each object, is ours and optional. Other keys are ignored.
+            style: The data set whose style the scene must have; None: either.
 
         Raises:
             ProblemError: The data is no such scene; one line says where it is wrong.
         """
         try:
-            read = _SceneGraph.model_validate(data)
+            graph = _SceneGraph.model_validate(data)
         except ValidationError as error:
             raise ProblemError(_reason(error)) from error
-        names = [(name, look) for entry in read.objects for name, look in entry.items()]
-        places: Sequence[tuple[float, float] | None] = read.positions or [None] * len(names)
+        names = [(name, look) for entry in graph.objects for name, look in entry.items()]
+        places: Sequence[tuple[float, float] | None] = graph.positions or [None] * len(names)
         if len(places) != len(names):
             raise ProblemError(f"positions has {len(places)} pairs for {len(names)} objects")
         styles: set[Style] = {"ptr" if isinstance(look, dict) else "clevr" for _, look in names}
@@ -127,17 +127,17 @@ class Scene:
                 "objects must all have parts (ptr) or all have attributes (clevr); here some have "
                 "parts, some attributes"
             )
-        [read_style] = styles
-        if style not in (None, read_style):
+        [own_style] = styles
+        if style not in (None, own_style):
             raise ProblemError(
-                f"this is a scene of task {read_style!r}, not of {style!r}; choose that task"
+                f"this is a scene of task {own_style!r}, not of {style!r}; choose that task"
             )
         objects = tuple(
             _object(at, name, look, place)
             for at, ((name, look), place) in enumerate(zip(names, places, strict=True))
         )
-        rows = {name: _rows(name, each, len(names)) for name, each in read.relationships.items()}
-        return cls(read_style, objects, rows)
+        rows = {name: _rows(name, each, len(names)) for name, each in graph.relationships.items()}
+        return cls(own_style, objects, rows)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the scene in the ToMT format: plain JSON values that `from_json` reads."""
@@ -154,25 +154,25 @@ class Scene:
             ],
         }
         places = [list(each.position) for each in self.objects if each.position is not None]
-        if len(places) == len(self.objects):  # all of them have one, or none
+        if len(places) == len(self.objects):  # all objects have one, or none has
             scene["positions"] = places
         return scene
 
 
 def numbered(categories: list[str]) -> list[str]:
-    """Returns names as ToMT gives them: a category and how many of it came before."""
+    """Returns the names that ToMT gives objects: a category and the count of earlier ones."""
     return [f"{name}{categories[:at].count(name)}" for at, name in enumerate(categories)]
 
 
 def _one_of(words: Collection[str]) -> AfterValidator:
-    """Returns the check that a text is one of some words; it is read in canonical form."""
+    """Returns a validator that brings a text to canonical form and checks it against words."""
 
-    def known(text: str) -> str:
+    def validate(text: str) -> str:
         if (word := canonical(text)) not in words:
             raise ValueError(f"{text!r} is none of {', '.join(words)}")
         return word
 
-    return AfterValidator(known)
+    return AfterValidator(validate)
 
 
 _Color = Annotated[str, _one_of(COLORS)]
@@ -187,7 +187,7 @@ _Coordinate = Annotated[float, Field(strict=True, gt=-1e6, lt=1e6, allow_inf_nan
 
 
 class _SceneGraph(BaseModel):
-    """A scene in the ToMT format; keys that are not named here are not looked at."""
+    """A scene in the ToMT format; keys that are not named here are ignored."""
 
     objects: Annotated[
         list[Annotated[dict[str, _Look], Field(min_length=1, max_length=1)]],
@@ -200,20 +200,20 @@ class _SceneGraph(BaseModel):
 
 
 def _reason(error: ValidationError) -> str:
-    """Returns where a scene is wrong, and how, on one line."""
+    """Returns one line that says where and how a scene is wrong."""
     first = error.errors()[0]
     where = ".".join(map(str, first["loc"])) or "the scene"
-    told = first.get("ctx", {}).get("error") or f"{first['msg']} (it is {first['input']!r:.60})"
-    return f"{where}: {told}".replace("\n", " ")
+    reason = first.get("ctx", {}).get("error") or f"{first['msg']} (it is {first['input']!r:.60})"
+    return f"{where}: {reason}".replace("\n", " ")
 
 
 def _object(at: int, name: str, look: Any, position: tuple[float, float] | None) -> SceneObject:
     style: Style = "ptr" if isinstance(look, dict) else "clevr"
-    named = _NUMBERED.fullmatch(name)
-    category = named[1] if named else name
+    match = _NUMBERED.fullmatch(name)
+    category = match[1] if match else name
     if KINDS[style].get(canonical(category)) != "category":
-        known = ", ".join(word for word, kind in KINDS[style].items() if kind == "category")
-        raise ProblemError(f"objects.{at}: {category!r} is no category of {style} scenes ({known})")
+        words = ", ".join(word for word, kind in KINDS[style].items() if kind == "category")
+        raise ProblemError(f"objects.{at}: {category!r} is no category of {style} scenes ({words})")
     if not isinstance(look, dict):
         return SceneObject(name, category, {}, look, position)
     parts = {part: Part(color, count) for part, (color, count) in look.items()}

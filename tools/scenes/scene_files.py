@@ -1,4 +1,4 @@
-"""Scenes of the public data sets in the ToMT format: converters from CLEVR's and PTR's files."""
+"""Converts the files of the public data sets CLEVR and PTR to scenes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +12,10 @@ def from_clevr(data: Mapping[str, Any]) -> Scene:
 
     Args:
         data: The entry: `objects` with color, size, shape and material, and `relationships`.
-            `3d_coords` and `directions`, when given, become positions.
+            `3d_coords` and `directions`, if present, become positions.
 
     Raises:
-        ProblemError: It is no such entry.
+        ProblemError: The data is no such entry.
     """
     try:
         shapes = [each["shape"] for each in data["objects"]]
@@ -28,8 +28,8 @@ def from_clevr(data: Mapping[str, Any]) -> Scene:
 def from_ptr(data: Mapping[str, Any]) -> Scene:
     """Returns a PTR scene file as a scene.
 
-    A part is one that is colored or counted: a counted part may lack a color, a colored one counts
-    as 1 when nobody counted it. (On PTR's public scene, dropping the uncolored parts makes 93 of
+    A part has a color or a count in the file. A part with a count may lack a color; a part without
+    a count counts as 1. (On PTR's public scene, dropping the uncolored parts makes 93 of
     1,280 answers wrong; keeping them makes none wrong.)
 
     Args:
@@ -37,7 +37,7 @@ def from_ptr(data: Mapping[str, Any]) -> Scene:
             (or `part_color`, `part_count`, as PTR's documentation names them).
 
     Raises:
-        ProblemError: It is no such file.
+        ProblemError: The data is no such file.
     """
     try:
         contents = [_parts(each) for each in data["objects"]]

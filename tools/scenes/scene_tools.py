@@ -1,8 +1,8 @@
 """The tools of Tree-of-Mixed-Thought by name, for plans and as LangChain tools for any agent.
 
-The paper's 19 tools (appendix A.3) and three that its questions need and its list lacks
-(`query_material`, `query_shape`, `minus`): the profile "extended", on by default. `fewer_than` is
-the paper's own second name of `few_than`.
+The profile "extended", the default, has the paper's 19 tools (appendix A.3) and three that its
+questions need and its list lacks: `query_material`, `query_shape` and `minus`. `fewer_than` is the
+paper's own second name of `few_than`.
 """
 
 import inspect
@@ -26,13 +26,13 @@ class SceneTool:
     """One tool.
 
     Attributes:
-        name: Its name in plans.
-        arguments: The names of its arguments as the paper writes them.
-        function: What computes it; its docstring says what the tool does.
-        style: The data set whose scenes it is for; both when None.
-        optional: How many of its arguments, from the last, may be missing.
-        extended: Whether the paper's list lacks it.
-        reads: What its arguments are read as, where that is not what the paper calls them.
+        name: The tool's name in plans.
+        arguments: The names of the arguments as the paper writes them.
+        function: Computes the result; its docstring describes the tool to a model.
+        style: The data set for whose scenes the tool is; None: both data sets.
+        optional: How many of the last arguments may be missing.
+        extended: Whether the paper's list lacks the tool.
+        reads: The kinds as which `values.read` reads the arguments; empty: the arguments' names.
     """
 
     name: str
@@ -49,14 +49,14 @@ class SceneTool:
         return f"{self.name}({', '.join(self.arguments)})"
 
     def takes(self, count: int) -> bool:
-        """Whether it can be called with so many arguments."""
+        """Returns whether the tool can be called with this many arguments."""
         return len(self.arguments) - self.optional <= count <= len(self.arguments)
 
     def run(self, view: View, *items: Item) -> Value:
-        """Returns what the tool computes.
+        """Returns the tool's result.
 
         Raises:
-            PlanError: It cannot take the arguments, or the scene has nothing of the kind.
+            PlanError: The tool cannot take the arguments, or the scene has no such object or part.
         """
         if self.style not in (None, view.scene.style):
             raise PlanError("E_SCHEMA", f"{self.name} is a tool of {self.style} scenes")
@@ -94,11 +94,11 @@ _ALL = (
     _tool(functions.exist, "object_list"),
 )
 TOOLS: Mapping[str, SceneTool] = {tool.name: tool for tool in _ALL}
-"""Every tool by name; `fewer_than` and `few_than` are one of the paper's 19."""
+"""Every tool by name; `fewer_than` and `few_than` count as one of the paper's 19."""
 
 
 def tools_of(profile: Profile = "extended") -> dict[str, SceneTool]:
-    """Returns the tools of a profile by name: "paper" lacks the three that the paper lacks."""
+    """Returns the tools of a profile by name; "paper" has only the tools of the paper's list."""
     return {n: tool for n, tool in TOOLS.items() if profile == "extended" or not tool.extended}
 
 
@@ -111,17 +111,16 @@ def scene_tools(
 ) -> list[BaseTool]:
     """Returns the tools on one scene as LangChain tools, for any agent.
 
-    Objects are given and returned as lists of ids, an object's place in the scene counted from 0;
-    "all_obj" stands for all of them. Relations are names or, from get_relation, lists of names. A
-    call that fails, or whose arguments do not fit, returns its reason as text, so that the model
-    can read it.
+    Tools take and return objects as lists of ids. An id is an object's place in the scene, counted
+    from 0; "all_obj" stands for all objects. Relations are names or, from get_relation, lists of
+    names. A call that fails, or whose arguments do not fit, returns the reason as text, so that the
+    model can read it.
 
     Args:
-        scene: The scene that the tools look at.
+        scene: The scene that the tools read.
         profile: "paper" for the paper's tools only.
-        empty: Whether a filter that leaves nothing is an error ("strict", ours) or not ("lazy").
-        ambiguous: Whether several objects where one is meant are an error (ours), or the first
-            is taken.
+        empty: Whether a filter that leaves no object is an error ("strict", ours) or not ("lazy").
+        ambiguous: Several objects where one is meant: "error" (ours), or "first" takes the first.
     """
     view = View(scene, strict=empty == "strict", first=ambiguous == "first")
     return [_langchain(view, tool) for tool in tools_of(profile).values()]
@@ -135,7 +134,7 @@ _WORD = (str, Field(description="a word of the scene's vocabulary"))
 _NUMBER = (StrictInt | str, Field(description="a number, from 0 on"))
 _RELATION = (str | list[str], Field(description="left, right, front, behind, above or below"))
 _COMPARED = StrictInt | str | list[int] | list[str]
-"""Strict as numbers are everywhere: a truth value is none."""
+"""Numbers are strict here as everywhere: a truth value is not a number."""
 _FIELDS: Mapping[str, Any] = {
     **dict.fromkeys(("object", "object_list"), _OBJECTS),
     **dict.fromkeys(("category", "part", "color"), _WORD),
@@ -158,10 +157,10 @@ def _langchain(view: View, tool: SceneTool) -> BaseTool:
 
     def call(**arguments: Any) -> Any:
         try:
-            value = tool.run(view, *(_given(view, kinds[name], arguments[name]) for name in kinds))
+            value = tool.run(view, *(_item(view, kinds[name], arguments[name]) for name in kinds))
         except PlanError as error:
             raise ToolException(f"{error.code}: {error}") from error
-        return _plain(value)
+        return _to_json(value)
 
     return StructuredTool.from_function(
         call,
@@ -169,48 +168,48 @@ def _langchain(view: View, tool: SceneTool) -> BaseTool:
         description=inspect.getdoc(tool.function),
         args_schema=schema,
         handle_tool_error=True,
-        handle_validation_error=_unfit,
+        handle_validation_error=_misfit,
     )
 
 
-def _unfit(error: Any) -> str:
-    """Returns in one line which argument does not fit, and why, out of a pydantic error."""
+def _misfit(error: Any) -> str:
+    """Returns one line of a pydantic error: which argument does not fit, and why."""
     first = error.errors()[0]
     return f"E_TYPE: {first['loc'][0]}: {first['msg']}"
 
 
 def _kinds(tool: SceneTool, view: View) -> dict[str, str]:
-    """Returns the tool's arguments, each under a name of its own, and what each of them is."""
+    """Returns the kinds of the tool's arguments, by names that are unique within the tool."""
     if tool.name == "query_color" and view.scene.style == "clevr":
         return {"object": "object"}
-    several = [tool.arguments.count(kind) > 1 for kind in tool.arguments]
+    repeated = [tool.arguments.count(kind) > 1 for kind in tool.arguments]
     return {
-        f"{kind}{at}" if many else kind: kind
-        for at, (kind, many) in enumerate(zip(tool.arguments, several, strict=True), 1)
+        f"{kind}{at}" if again else kind: kind
+        for at, (kind, again) in enumerate(zip(tool.arguments, repeated, strict=True), 1)
     }
 
 
-def _given(view: View, kind: str, argument: Any) -> Item:
+def _item(view: View, kind: str, argument: Any) -> Item:
     if argument == "all_obj":
         return view.everything
     if not isinstance(argument, list) or kind == "part_list":
-        return argument  # type: ignore[no-any-return]  # the schema let only values pass
+        return argument  # type: ignore[no-any-return]  # the schema admits only values
     names = [name for name in argument if isinstance(name, str)]
     if kind == "relation" and not names:
         raise PlanError("E_TYPE", "no relation is given")
     if names:
         return frozenset().union(*(relations(view, name) for name in names))
-    return _known(view, argument)
+    return _objects(view, argument)
 
 
-def _known(view: View, ids: list[int]) -> tuple[int, ...]:
+def _objects(view: View, ids: list[int]) -> tuple[int, ...]:
     unknown = [each for each in ids if each not in view.everything]
     if unknown:
         raise PlanError("E_NAME", f"the scene has no object {unknown[0]}")
     return tuple(dict.fromkeys(ids))
 
 
-def _plain(value: Value) -> Any:
+def _to_json(value: Value) -> Any:
     if isinstance(value, frozenset):
         return sorted(value)
     return list(value) if isinstance(value, tuple) else value

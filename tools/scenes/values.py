@@ -1,7 +1,7 @@
-"""Values of plans and how an argument is read: objects, numbers, truth values, texts, relations.
+"""Reads arguments of plans as values: objects, numbers, truth values, texts and relations.
 
-Objects are an ordered tuple of indices, relations a frozenset of relation names; the other values
-are Python's own.
+Objects are an ordered tuple of indices, relations a frozenset of relation names. The other values
+have Python's own types.
 """
 
 from collections.abc import Mapping
@@ -24,10 +24,10 @@ Objects = tuple[int, ...]
 Relations = frozenset[str]
 Value = Objects | Relations | bool | int | str
 Item = Value | tuple[int | str, ...] | list[int | str]
-"""What may stand as an argument: a value, or the list of filter_part."""
+"""An argument: a value, or the list of filter_part."""
 
 LARGEST = 1000
-"""Largest number of a plan (ours)."""
+"""Largest number in a plan (ours)."""
 
 
 FAULTS: Mapping[str, str] = {
@@ -46,14 +46,14 @@ FAULTS: Mapping[str, str] = {
     "E_PART": "the object does not have the part, or not in a known color",
     "E_NOANS": "what the plan ends with is no number, no word, and neither yes nor no",
 }
-"""Why a plan is refused, by the code that stands before the reason."""
+"""Reasons for refusing a plan, by the code in front of the message."""
 
 
 class PlanError(InputError):
-    """A step of a plan that cannot be read or does not run on the scene.
+    """A step of a plan cannot be read or does not run on the scene.
 
     Args:
-        code: Its family, one of `FAULTS`.
+        code: The kind of error, a key of `FAULTS`.
         message: One line for a reader.
     """
 
@@ -64,13 +64,13 @@ class PlanError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A scene and what an evaluator lets pass on it.
+    """A scene, and how strictly a plan is evaluated on it.
 
     Attributes:
         scene: The scene.
-        strict: Whether a filter must leave something (ours); else it may leave nothing.
-        first: Whether the first of several objects stands for the one that is meant; else several
-            are an error.
+        strict: Whether a filter must leave an object (ours); otherwise it may leave none.
+        first: Whether the first of several objects counts as the one that is meant; otherwise
+            several are an error.
     """
 
     scene: Scene
@@ -84,14 +84,14 @@ class View:
 
 
 def objects(value: Item) -> Objects:
-    """Returns objects; E_TYPE for any other value."""
+    """Returns a value as objects; E_TYPE for any other value."""
     if isinstance(value, tuple) and all(type(each) is int for each in value):
         return value  # type: ignore[return-value]  # all of its items are numbers
     raise PlanError("E_TYPE", f"objects are needed here, not {shown(value)}")
 
 
 def one(view: View, value: Item) -> int:
-    """Returns the one object that is meant; E_EMPTY for none, E_AMBIG for several."""
+    """Returns the one object in a value; E_EMPTY for none, E_AMBIG for several."""
     items = objects(value)
     if len(items) == 1 or (items and view.first):
         return items[0]
@@ -102,7 +102,7 @@ def one(view: View, value: Item) -> int:
 
 
 def number(value: Item) -> int:
-    """Returns a number, given as such or in words; E_TYPE for any other value."""
+    """Returns a number, also from a text; E_TYPE for any other value, E_LIMIT out of bounds."""
     whole = number_of(value) if isinstance(value, (str, int)) else None
     if type(whole) is not int:
         raise PlanError("E_TYPE", f"a number is needed here, not {shown(value)}")
@@ -112,7 +112,7 @@ def number(value: Item) -> int:
 
 
 def text(value: Item) -> str:
-    """Returns a text in canonical form; E_TYPE for any other value."""
+    """Returns a text in canonical form; E_TYPE for any other value, E_LIMIT if it is too long."""
     if not isinstance(value, str):
         raise PlanError("E_TYPE", f"a word is needed here, not {shown(value)}")
     if len(value) > LONGEST_WORD:
@@ -121,7 +121,7 @@ def text(value: Item) -> str:
 
 
 def relations(view: View, value: Item) -> Relations:
-    """Returns relations: a set of them, or the one that a text names."""
+    """Returns relations: a set of them unchanged, or the one relation that a text names."""
     if isinstance(value, frozenset):
         return value
     name = relation_of(text(value))
@@ -133,18 +133,18 @@ def relations(view: View, value: Item) -> Relations:
 
 
 def kind(view: View, word: str) -> Kind:
-    """Returns what a canonical word is in the scene's vocabulary.
+    """Returns the kind of a canonical word in the scene's vocabulary.
 
     Raises:
-        PlanError: E_SCHEMA for a word of the other data set, E_VOCAB for one of none.
+        PlanError: E_SCHEMA for a word of the other data set, E_VOCAB for a word of neither.
     """
     style = view.scene.style
-    known = KINDS[style].get(word)
-    if known is None:
+    word_kind = KINDS[style].get(word)
+    if word_kind is None:
         other = KINDS["clevr" if style == "ptr" else "ptr"]
         code, why = ("E_SCHEMA", f"in {style} scenes") if word in other else ("E_VOCAB", "at all")
         raise PlanError(code, f"{word!a} is no word {why}")
-    return known
+    return word_kind
 
 
 def word_of(view: View, value: Item, wanted: str) -> str:
@@ -158,16 +158,16 @@ def word_of(view: View, value: Item, wanted: str) -> str:
 
 
 def read(view: View, wanted: str, item: Item) -> Any:
-    """Returns an argument of a tool as the tool takes it.
+    """Returns an argument in the form in which a tool takes it.
 
     Args:
         view: The scene.
-        wanted: What the argument is, as the paper names it: `object`, `object_list`, `relation`,
-            `num1`, `num2`, or a kind of word. What has another name is taken as it comes.
+        wanted: The argument's name in the paper: `object`, `object_list`, `relation`, `num1`,
+            `num2`, or a kind of word. An argument of any other name is returned unchanged.
         item: The argument as a plan or an agent gives it.
 
     Raises:
-        PlanError: It is nothing of the sort.
+        PlanError: The argument does not have the form.
     """
     match wanted:
         case "object":
@@ -184,7 +184,7 @@ def read(view: View, wanted: str, item: Item) -> Any:
 
 
 def answer_of(value: Value) -> str | None:
-    """Returns a value as an answer: yes or no, digits, a word; None when it is no answer."""
+    """Returns a value as an answer (yes or no, digits, a word); None if it cannot be one."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, str)):
@@ -193,7 +193,7 @@ def answer_of(value: Value) -> str | None:
 
 
 def shown(value: Item) -> str:
-    """Returns a value in words for a reader, on one line."""
+    """Returns a value in words for a reader, on one line, without names of objects."""
     match value:
         case bool():
             return "yes" if value else "no"
@@ -209,7 +209,7 @@ def shown(value: Item) -> str:
 
 
 def in_words(view: View, value: Value) -> str:
-    """Returns a value for a reader: "2 objects: Chair0, Table0", "left and front", "red", "3"."""
+    """Returns a value in words: "2 objects: Chair0, Table0", "left and front", "red", "3"."""
     if isinstance(value, tuple):
         names = ", ".join(view.scene.objects[each].name for each in value)
         count = "1 object" if len(value) == 1 else f"{len(value)} objects"

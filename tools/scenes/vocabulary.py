@@ -1,8 +1,8 @@
-"""The words of scene graphs: what each data set knows, and how a word is brought to one form.
+"""The words of scene graphs: the vocabulary of each data set, and the canonical form of words.
 
-A word is compared in canonical form: lower case, singular, synonyms replaced ("Leg bars" and
-"leg_bar" are both "leg bar"; "tiny shiny ball" is "small metal sphere"). CLEVR and PTR have
-vocabularies of their own: a word of the one means nothing in a scene of the other.
+Words are compared in canonical form: lower case, singular, synonyms replaced ("Leg bars" and
+"leg_bar" are both "leg bar"; "tiny shiny ball" is "small metal sphere"). CLEVR and PTR each have
+their own vocabulary: a word of one means nothing in a scene of the other.
 """
 
 import re
@@ -15,7 +15,7 @@ Style = Literal["clevr", "ptr"]
 Kind = Literal["category", "part", "color", "size", "material"]
 
 LONGEST_WORD = 64
-"""Letters of a text that are read (ours)."""
+"""Characters that a word or phrase may have (ours)."""
 
 ANY = "thing"
 """The canonical word for an object of any category."""
@@ -32,11 +32,11 @@ PARTS = (
 )
 RELATIONS = ("left", "right", "front", "behind", "above", "below")
 
-_COUNTED = (
+_NUMBER_WORDS = (
     *("zero", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
-NUMBERS: Mapping[str, int] = {word: value for value, word in enumerate(_COUNTED)}
+NUMBERS: Mapping[str, int] = {word: value for value, word in enumerate(_NUMBER_WORDS)}
 
 KINDS: Mapping[Style, Mapping[str, Kind]] = {
     "clevr": {
@@ -51,7 +51,7 @@ KINDS: Mapping[Style, Mapping[str, Kind]] = {
         **dict.fromkeys(COLORS, "color"),
     },
 }
-"""What each canonical word is, a data set a table."""
+"""The kind of each canonical word, in one table per data set."""
 
 SYNONYMS: Mapping[str, str] = {
     **{"ball": "sphere", "block": "cube", "big": "large", "tiny": "small"},
@@ -65,15 +65,15 @@ SINGULARS: Mapping[str, str] = {
     **{f"{word}s": word for word in (*_NOUNS, *SYNONYMS, ANY)},
     **_IRREGULAR,
 }
-"""Every plural that is understood; PTR itself writes "bodys"."""
+"""The singular of every plural that is understood; PTR itself writes "bodys"."""
 
 _GAPS = re.compile(r"[\s_-]+")
-_PLACES = re.compile(r"(?:(?:to|on|at|in) )?(?:the )?(\w+)(?: side)?(?: of| to)?")
+_RELATION_PHRASE = re.compile(r"(?:(?:to|on|at|in) )?(?:the )?(\w+)(?: side)?(?: of| to)?")
 
 
 @lru_cache(maxsize=4096)
 def canonical(text: str) -> str:
-    """Returns a word or phrase in the form in which words are compared.
+    """Returns a word or phrase in canonical form, in which words are compared.
 
     >>> canonical("Leg_Bars"), canonical("tiny"), canonical("objects"), canonical("shelves")
     ('leg bar', 'small', 'thing', 'shelf')
@@ -84,9 +84,9 @@ def canonical(text: str) -> str:
 
 
 def number_of(value: str | int) -> int | None:
-    """Returns a number that may be written as text: digits, zero to twelve, "a" or "an".
+    """Returns a number, also from a text: digits, zero to twelve, "a" or "an".
 
-    None for any other text.
+    Any other text gives None.
     """
     return _number_word(value) if isinstance(value, str) else value
 
@@ -108,7 +108,7 @@ def relation_of(text: str) -> str | None:
     >>> relation_of("to the left of"), relation_of("in front of"), relation_of("near")
     ('left', 'front', None)
     """
-    match = _PLACES.fullmatch(_GAPS.sub(" ", text).strip().lower())
+    match = _RELATION_PHRASE.fullmatch(_GAPS.sub(" ", text).strip().lower())
     name = match[1] if match else ""
     name = "behind" if name == "back" else name
     return name if name in RELATIONS else None

@@ -1,4 +1,4 @@
-"""A database that can be asked: opened by its name, looked at once, asked in threads of its own."""
+"""A database for questions: opened once, its tables read once, queried in its own threads."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -15,24 +15,24 @@ from thoughtgraph.tools.sql.sqlite import Sqlite
 from thoughtgraph.tools.sql.tables import Bounds, QueryError, Rows, Table, brief, cell
 
 LONGEST_SCHEMA = 30_000
-"""Characters of a schema that a prompt shows (ours)."""
+"""Characters of a schema in a prompt (ours)."""
 AGAIN = 600
-"""Seconds after which the tables of a server are looked at again (ours)."""
+"""Seconds after which the tables of a server are read again (ours)."""
 WORKERS = 4
-"""Queries of one database that run at a time (ours)."""
+"""Queries of one database that run at the same time (ours)."""
 BOUNDS = Bounds()
 KINDS = (".sqlite", ".db", ".sqlite3")
-"""What files of databases are called in a folder."""
+"""Suffixes of database files in a folder."""
 
 
 class Database:
     """A database that questions are asked about.
 
     Args:
-        engine: What it is reached by.
+        engine: Reads the SQLite file or the PostgreSQL server.
 
     Raises:
-        QueryError: It cannot be read.
+        QueryError: The database cannot be read.
     """
 
     def __init__(self, engine: Sqlite | Postgres) -> None:
@@ -43,27 +43,27 @@ class Database:
         self._schemas: dict[int, str] = {}
 
     def schema(self, samples: int = 0) -> str:
-        """Returns its tables as `CREATE TABLE` statements.
+        """Returns the tables as `CREATE TABLE` statements.
 
         Args:
-            samples: How many values of each column are shown; they are looked up once.
+            samples: How many values of each column to show; they are looked up once.
         """
         if samples not in self._schemas:
-            kept, room = list[str](), LONGEST_SCHEMA
+            statements, room = list[str](), LONGEST_SCHEMA
             for table in self.tables:
-                kept.append(table.shown(self._samples(table, samples)))
-                if (room := room - len(kept[-1])) < 0:
-                    kept[-1] = f"-- and {len(self.tables) - len(kept) + 1} more tables"
+                statements.append(table.shown(self._samples(table, samples)))
+                if (room := room - len(statements[-1])) < 0:
+                    statements[-1] = f"-- and {len(self.tables) - len(statements) + 1} more tables"
                     break
-            self._schemas[samples] = "\n".join(kept) or "-- no tables"
+            self._schemas[samples] = "\n".join(statements) or "-- no tables"
         return self._schemas[samples]
 
     def run_now(self, query: str, bounds: Bounds = BOUNDS) -> Rows | QueryError:
-        """Runs a query and waits for it; a query that fails is a result.
+        """Runs a query and waits for it; returns the error of a query that fails.
 
         Args:
-            query: One SELECT, as somebody wrote it.
-            bounds: How much it may take.
+            query: One SELECT, as a model or a person wrote it.
+            bounds: The limits of the query.
         """
         try:
             checked = read_query(query, self.dialect)
@@ -73,30 +73,30 @@ class Database:
         return Rows(outcome.columns, outcome.rows, outcome.more, checked.ordered)
 
     async def run(self, query: str, bounds: Bounds = BOUNDS) -> Rows | QueryError:
-        """Runs a query in a thread, and waits for it."""
+        """Runs a query in a thread and awaits its result."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._workers, self.run_now, query, bounds)
 
     def _samples(self, table: Table, count: int) -> dict[str, str]:
         samples: dict[str, str] = {}
         for column, _ in table.columns if count else ():
-            what = f"DISTINCT {column} FROM {table.name} WHERE {column} IS NOT NULL LIMIT {count}"
-            rows = self.run_now(f"SELECT {what}", Bounds(seconds=1.0))
+            clause = f"DISTINCT {column} FROM {table.name} WHERE {column} IS NOT NULL LIMIT {count}"
+            rows = self.run_now(f"SELECT {clause}", Bounds(seconds=1.0))
             if isinstance(rows, Rows) and rows.rows:
                 samples[column] = ", ".join(cell(value) for (value,) in rows.rows)
         return samples
 
 
 def open_database(place: str, name: str = "") -> Database:
-    """Opens a database; the same again while its file is the same.
+    """Opens a database; returns the same object as long as its file is unchanged.
 
     Args:
-        place: A file of SQLite, a folder of such files, or the address of a PostgreSQL database;
+        place: An SQLite file, a folder of such files, or the address of a PostgreSQL database;
             empty: the package's own example.
-        name: Which database of a folder.
+        name: The name of the database in a folder.
 
     Raises:
-        InputError: It cannot be used; the line says what to do.
+        InputError: The database cannot be used; the message says what to do.
     """
     try:
         if not place or "://" in place:
@@ -104,7 +104,7 @@ def open_database(place: str, name: str = "") -> Database:
         file = _file(Path(expanduser(place)), name)
         status = file.stat()
         return _opened(str(file.resolve()), status.st_mtime_ns, status.st_size)
-    except (OSError, ValueError) as error:  # such as that of an address which is none
+    except (OSError, ValueError) as error:  # ValueError: such as for an invalid address
         if isinstance(error, InputError) and not isinstance(error, QueryError):
             raise
         why = error.strerror if isinstance(error, OSError) else str(error)
@@ -115,30 +115,31 @@ def open_database(place: str, name: str = "") -> Database:
 
 
 def _file(place: Path, name: str) -> Path:
-    """Returns the file of a database; in a folder it lies as Spider and BIRD lay theirs.
+    """Returns the file of a database; a folder is laid out as in Spider and BIRD.
 
     Raises:
-        InputError: There is none.
+        InputError: There is no such file, or a folder is given without a name.
     """
-    there = [place / f"{name}{kind}" for kind in KINDS]
-    there += [place / name / f"{name}{kind}" for kind in KINDS]
-    file = next((each for each in there if name and each.is_file()), place)
+    candidates = [place / f"{name}{kind}" for kind in KINDS]
+    candidates += [place / name / f"{name}{kind}" for kind in KINDS]
+    file = next((each for each in candidates if name and each.is_file()), place)
     if file.is_file():
         return file
     if place.is_dir() and not name:
-        problem = '{"question": "…", "database": "NAME"}'
-        raise InputError(f"{str(place)!r} is a folder; name a file in it, or write {problem}")
-    what = "give a file of SQLite, a folder of them, or postgresql://ROLE@HOST/DATABASE"
-    raise InputError(f"there is no database {name or str(place)!r}; {what}")
+        example = '{"question": "…", "database": "NAME"}'
+        raise InputError(f"{str(place)!r} is a folder; name a file in it, or write {example}")
+    remedy = "give a file of SQLite, a folder of them, or postgresql://ROLE@HOST/DATABASE"
+    raise InputError(f"there is no database {name or str(place)!r}; {remedy}")
 
 
 @lru_cache(maxsize=32)
 def _opened(place: str, modified: int, size: int) -> Database:
+    """Opens a database once for each state of its file, or each period `AGAIN` of a server."""
     scheme, address, _ = place.partition("://")
     if address and scheme not in ("postgresql", "postgres"):
         raise InputError(
             f"{scheme[:20]}:// cannot be asked: only SQLite and PostgreSQL are known, as each "
-            "database needs its own way to let nothing be written"
+            "database needs its own way to forbid writing"
         )
     database = Database(Postgres(place) if address else Sqlite(place))
     if not database.tables:

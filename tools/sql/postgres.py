@@ -1,4 +1,4 @@
-"""PostgreSQL: every query in a read-only transaction of a connection of its own."""
+"""PostgreSQL: every query runs in a read-only transaction on its own connection."""
 
 import logging
 from collections.abc import Iterator
@@ -32,19 +32,19 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdro
 GROUP BY c.oid ORDER BY c.oid LIMIT {MOST_TABLES}"""
 
 NATIVE = ("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "bytea")
-"""Types that are read; others stay the text that the server writes, as of `infinity`."""
+"""Types that become Python values; others stay the server's text (a date may be `infinity`)."""
 
 logger = logging.getLogger("thoughtgraph")
 
 
 class Postgres:
-    """A database of a PostgreSQL server, with the rights of the role that its address names.
+    """A PostgreSQL database, read with the rights of the role in its address.
 
     Args:
         address: `postgresql://ROLE@HOST:PORT/DATABASE`.
 
     Raises:
-        InputError: It has a password in it, or the driver is not installed.
+        InputError: The address has a password in it, or the driver is not installed.
     """
 
     dialect = "postgres"
@@ -68,7 +68,7 @@ class Postgres:
         """Returns the tables and views that the role may read.
 
         Raises:
-            QueryError: The server cannot be reached.
+            QueryError: The server cannot be reached, or its tables cannot be read.
         """
         with self._opened(bounds) as cursor:
             return [
@@ -77,10 +77,10 @@ class Postgres:
             ]
 
     def read(self, query: str, bounds: Bounds) -> Rows:
-        """Runs a query that was checked; rows come one by one, so that large ones end it.
+        """Runs a checked query, and fetches row by row to stop at a result that is too large.
 
         Raises:
-            QueryError: It fails, or takes too much.
+            QueryError: The query fails or exceeds the bounds.
         """
         loader = import_module("psycopg.types.string").TextLoader
         with self._opened(bounds) as cursor:
@@ -88,12 +88,12 @@ class Postgres:
                 cursor.adapters.register_loader(kind.array_oid, loader)
                 if kind.name not in NATIVE:
                     cursor.adapters.register_loader(kind.oid, loader)
-            # A stream is of the extended protocol: it takes no second statement behind the first.
+            # A stream uses the extended protocol, which refuses a second statement.
             with closing(cursor.stream(query)) as stream:
-                if first := [*islice(stream, 1)]:  # until then nobody knows the columns
+                if first := [*islice(stream, 1)]:  # the columns are known from here on
                     columns = [each.name for each in cursor.description]
                     return fetched(columns, chain(first, stream), bounds)
-            connection = cursor.connection.pgconn  # which says them without a row, too
+            connection = cursor.connection.pgconn  # describes columns without a row, too
             connection.prepare(b"", query.encode())
             described = connection.describe_prepared(b"")
             names = (described.fname(at).decode() for at in range(described.nfields))
@@ -101,25 +101,25 @@ class Postgres:
 
     @contextmanager
     def _opened(self, bounds: Bounds) -> Iterator[Any]:
-        """Opens a transaction that can only read; what fails in it is a `QueryError`."""
+        """Opens a read-only transaction; an error inside becomes a `QueryError`."""
         milliseconds = int(bounds.seconds * 1_000)
         options = (
             f"-c default_transaction_read_only=on -c statement_timeout={milliseconds} "
             f"-c lock_timeout=1000 -c idle_in_transaction_session_timeout={2 * milliseconds}"
         )
         try:
-            opened = self._driver.connect(self.place, connect_timeout=3, options=options)
+            connection = self._driver.connect(self.place, connect_timeout=3, options=options)
         except self._driver.Error as error:
             logger.error("%s: %s", UNREACHED, error)
             raise QueryError(f"{UNREACHED} ({type(error).__name__})") from None
         try:
-            opened.read_only = True
-            with closing(opened), opened.cursor() as cursor:
+            connection.read_only = True
+            with closing(connection), connection.cursor() as cursor:
                 yield cursor
         except self._driver.errors.QueryCanceled:
             raise bounds.late from None
         except (self._driver.Error, ValueError, RecursionError, OverflowError) as error:
-            if said := getattr(getattr(error, "diag", None), "message_primary", None):
-                raise QueryError(said) from None
-            said = str(error) or type(error).__name__  # the driver's own
-            raise QueryError(TOO_LARGE if "memory" in said else said) from None
+            if message := getattr(getattr(error, "diag", None), "message_primary", None):
+                raise QueryError(message) from None
+            message = str(error) or type(error).__name__  # from the driver, not the server
+            raise QueryError(TOO_LARGE if "memory" in message else message) from None

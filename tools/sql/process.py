@@ -1,8 +1,8 @@
-"""A process for each query: what takes too long or too much ends with it.
+"""Runs each query in a process of its own, which ends when it exceeds its time or memory.
 
-The process reads a JSON object from standard input (dialect, place, query, bounds) and writes one
-to standard output. A single step of SQLite's machine can neither be interrupted nor bounded in
-memory from within, and the driver of PostgreSQL receives a cell whole, whatever its size.
+The process reads a JSON object (dialect, place, query, bounds) from standard input and writes one
+to standard output. Within our own process, a single step of SQLite's virtual machine can neither be
+interrupted nor bounded in memory, and PostgreSQL's driver receives a cell whole, whatever its size.
 """
 
 import json
@@ -22,11 +22,11 @@ from thoughtgraph.tools.sql.sqlite import Sqlite
 from thoughtgraph.tools.sql.tables import TOO_LARGE, Bounds, QueryError, Rows, Table
 
 GRACE = 1.0
-"""Seconds that the process may take besides, such as to begin (ours)."""
+"""Seconds that the process may take beyond the query's, such as to start (ours)."""
 MEMORY, COPIES = 140 << 20, 10
-"""Bytes that a query may use besides its result, and copies of that on the way here (ours)."""
+"""Bytes that the process may use, besides so many copies of the largest result (ours)."""
 TEMPORARY = 100 << 20
-"""Bytes of a file in which SQLite sorts (ours)."""
+"""Bytes of a temporary file in which SQLite sorts (ours)."""
 Engine = Sqlite | Postgres
 ENGINES: Mapping[str, type[Engine]] = {each.dialect: each for each in (Sqlite, Postgres)}
 
@@ -34,10 +34,10 @@ logger = logging.getLogger("thoughtgraph")
 
 
 def rows_of(engine: Engine, query: str, bounds: Bounds) -> Rows:
-    """Runs a query that was checked, and waits for it.
+    """Runs a checked query in a process and waits for it.
 
     Raises:
-        QueryError: It fails, or takes too much.
+        QueryError: The query fails or exceeds the bounds.
     """
     reply = _reply(engine, query, bounds)
     rows = tuple(tuple(map(_cell, row)) for row in reply["rows"])
@@ -45,10 +45,10 @@ def rows_of(engine: Engine, query: str, bounds: Bounds) -> Rows:
 
 
 def tables_of(engine: Engine, bounds: Bounds) -> list[Table]:
-    """Looks at the tables of a database, and waits for it.
+    """Reads the tables of a database in a process and waits for it.
 
     Raises:
-        QueryError: It cannot be read, or takes too much.
+        QueryError: The database cannot be read, or reading it exceeds the bounds.
     """
     return [
         Table(name, tuple((column, kind) for column, kind in columns), tuple(keys))
@@ -57,17 +57,17 @@ def tables_of(engine: Engine, bounds: Bounds) -> list[Table]:
 
 
 def _reply(engine: Engine, query: str, bounds: Bounds) -> dict[str, Any]:
-    told = {"dialect": engine.dialect, "place": engine.place, "query": query}
-    task = json.dumps({**told, "bounds": asdict(bounds)})
+    request = {"dialect": engine.dialect, "place": engine.place, "query": query}
+    task = json.dumps({**request, "bounds": asdict(bounds)})
     command = [sys.executable, "-P", "-m", __name__]
-    most = bounds.seconds + GRACE
+    limit = bounds.seconds + GRACE
     try:
-        done = subprocess.run(command, input=task, capture_output=True, text=True, timeout=most)
+        done = subprocess.run(command, input=task, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
         raise bounds.late from None
     if done.stderr:
         logger.error("a query: %s", one_line(done.stderr[-2_000:]))
-    if done.returncode:  # it was ended by a limit
+    if done.returncode:  # a limit ended it
         raise QueryError(TOO_LARGE)
     reply: dict[str, Any] = json.loads(done.stdout)
     if "error" in reply:
@@ -76,7 +76,7 @@ def _reply(engine: Engine, query: str, bounds: Bounds) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Runs the query, in the process; an empty one asks for the tables."""
+    """Runs the query inside the process; an empty query means the tables."""
     task = json.load(sys.stdin)
     bounds = Bounds(**task["bounds"])
     _limit(bounds)
@@ -91,38 +91,38 @@ def main() -> None:
 
 
 def _rows(engine: Engine, query: str, bounds: Bounds) -> dict[str, Any]:
-    read = engine.read(query, bounds)
-    rows = [[*map(_plain, row)] for row in read.rows]
-    return {"columns": read.columns, "rows": rows, "more": read.more}
+    result = engine.read(query, bounds)
+    rows = [[*map(_plain, row)] for row in result.rows]
+    return {"columns": result.columns, "rows": rows, "more": result.more}
 
 
 def _tables(engine: Engine, bounds: Bounds) -> dict[str, Any]:
-    """Returns the tables, up to the one with which their names are too long."""
-    kept, size = list[Any](), 0
+    """Returns the first tables, as many as the bound on size allows."""
+    tables, size = list[Any](), 0
     for table in engine.tables(bounds):
         size += len(str(table))
         if size > bounds.size:
             break
-        kept.append((table.name, table.columns, table.keys))
-    return {"tables": kept}
+        tables.append((table.name, table.columns, table.keys))
+    return {"tables": tables}
 
 
 def _plain(value: object) -> object:
-    """Returns a cell as JSON can tell it."""
+    """Returns a cell as a JSON value."""
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
     return {"number": str(value)} if isinstance(value, Decimal) else value
 
 
 def _cell(value: Any) -> Any:
-    """Returns a cell as the database gave it."""
+    """Restores a cell from the JSON value of `_plain`."""
     if not isinstance(value, dict):
         return value
     return bytes.fromhex(value["bytes"]) if "bytes" in value else Decimal(value["number"])
 
 
 def _limit(bounds: Bounds) -> None:
-    """Bounds this process; Windows has no such limits, there its time alone is bounded."""
+    """Limits this process; Windows has no such limits, so only time is bounded there."""
     if find_spec("resource") is None:
         return
     resource = import_module("resource")

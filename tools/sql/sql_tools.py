@@ -12,37 +12,37 @@ from thoughtgraph.tools.sql.tables import QueryError, brief
 SHOWN = 10
 """Rows of an observation (ours)."""
 COSTS = {"list_tables": 0.1, "describe_table": 0.2, "sample_rows": 0.5, "run_query": 1.0}
-"""What a call costs unless the caller says otherwise (ours); Finish 0."""
+"""Cost of a call unless the caller sets another (ours); Finish costs 0."""
 
 Observed = tuple[str, dict[str, bool]]
-"""An observation on one line, and whether the call failed."""
+"""An observation on one line, and an artifact that says whether the call failed."""
 
 
 def sql_tools(database: Database) -> list[Priced]:
     """Returns list_tables, describe_table, sample_rows, run_query and Finish.
 
-    What a cell says is quoted and cut. Each is a plain function, which LangChain runs in a thread
-    where it is awaited.
+    Cells are quoted and cut. Each tool is a plain function, which LangChain runs in a thread when
+    the call is awaited.
 
     Args:
-        database: What they look at.
+        database: The database that the tools read.
     """
     by_name = {plain_name(each.name): each for each in database.tables}
 
     def list_tables() -> Observed:
         """Lists the tables."""
-        return _seen(", ".join(each.name for each in database.tables) or "there are no tables")
+        return _success(", ".join(each.name for each in database.tables) or "there are no tables")
 
     def describe_table(table: str) -> Observed:
         """Shows a table's columns with their types and keys."""
-        known = by_name.get(plain_name(table))
-        return _unknown(table) if known is None else _seen(known.shown({}))
+        entry = by_name.get(plain_name(table))
+        return _unknown(table) if entry is None else _success(entry.shown({}))
 
     def sample_rows(table: str) -> Observed:
         """Shows three rows of a table."""
-        known = by_name.get(plain_name(table))
+        entry = by_name.get(plain_name(table))
         return (
-            _unknown(table) if known is None else run_query(f"SELECT * FROM {known.name} LIMIT 3")
+            _unknown(table) if entry is None else run_query(f"SELECT * FROM {entry.name} LIMIT 3")
         )
 
     def run_query(query: str) -> Observed:
@@ -54,14 +54,14 @@ def sql_tools(database: Database) -> list[Priced]:
 
     def finish(query: str) -> Observed:
         """Ends with this query as the answer; one that fails ends nothing."""
-        seen, failed = run_query(query)
-        return seen if failed["failed"] else query, failed
+        observation, artifact = run_query(query)
+        return observation if artifact["failed"] else query, artifact
 
     def _unknown(table: str) -> Observed:
         return f"there is no table {brief(table)}{nearest(table, [*by_name])}", {"failed": True}
 
-    looking = (list_tables, describe_table, sample_rows, run_query)
-    priced = [Priced(_tool(each), COSTS[each.__name__]) for each in looking]
+    functions = (list_tables, describe_table, sample_rows, run_query)
+    priced = [Priced(_tool(each), COSTS[each.__name__]) for each in functions]
     return [*priced, Priced(_tool(finish, "Finish", ends=True), 0.0)]
 
 
@@ -73,5 +73,5 @@ def _tool(
     )
 
 
-def _seen(text: str) -> Observed:
+def _success(text: str) -> Observed:
     return brief(text, 2_000), {"failed": False}

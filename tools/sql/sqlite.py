@@ -11,12 +11,12 @@ from urllib.parse import quote
 from thoughtgraph.tools.sql.tables import MOST_TABLES, Bounds, QueryError, Rows, Table, fetched
 
 BUSY = 1.0
-"""Seconds that a lock of another program is waited for (ours)."""
+"""Seconds to wait for the lock of another program (ours)."""
 STEPS = 1_000
-"""Steps of SQLite's machine between two looks at the clock (ours)."""
+"""Steps of SQLite's virtual machine between two checks of the clock (ours)."""
 ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
 FUNCTIONS = (
-    # What is not here cannot be called: load_extension, readfile, fts3_tokenizer, …
+    # No other function can be called: not load_extension, readfile, fts3_tokenizer, …
     "abs char coalesce concat concat_ws format glob hex ifnull iif if instr length like likelihood "
     "likely lower ltrim max min nullif octet_length printf quote random replace round rtrim sign "
     "soundex substr substring trim typeof unhex unicode unlikely upper zeroblob avg count total "
@@ -28,7 +28,7 @@ FUNCTIONS = (
     "json_array_length json_extract json_object json_type json_valid json_quote json_group_array "
     "json_group_object json_each json_tree -> ->> match bm25 highlight snippet regexp"
 )
-"""What a query may call: functions of SQLite's own that only work something out."""
+"""SQLite's own functions that a query may call: they only compute values."""
 _CALLABLE = frozenset(FUNCTIONS.split())
 LIMITS = {
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
@@ -36,17 +36,17 @@ LIMITS = {
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
 }
-"""What bounds a single step, during which nobody looks at the clock (ours)."""
+"""Bounds on a single step, during which the clock is not checked (ours)."""
 VIRTUAL = ((sqlite3.SQLITE_PRAGMA, "data_version"), (sqlite3.SQLITE_UPDATE, "sqlite_master"))
-"""What virtual tables such as json_each ask for to be read; nothing is written by it here."""
+"""Actions that reading a virtual table such as json_each requests; they write nothing here."""
 PRAGMAS = ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON")
 
 
 class Sqlite:
-    """A file of SQLite; every query has a connection of its own.
+    """An SQLite file; every query has its own connection.
 
     Args:
-        place: The file; empty: the package's own example, which stays in memory.
+        place: The path of the file; empty: the package's own example, which stays in memory.
     """
 
     dialect = "sqlite"
@@ -55,29 +55,29 @@ class Sqlite:
         self.place = place
 
     def tables(self, bounds: Bounds) -> list[Table]:
-        """Returns the tables and views; one that cannot be read is left out.
+        """Returns the tables and views, except any that cannot be read.
 
         Raises:
-            QueryError: The file is no database, or cannot be read.
+            QueryError: The file is no database, cannot be read, or takes too long to read.
         """
         names = (
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE "
             f"'sqlite!_%' ESCAPE '!' ORDER BY rowid LIMIT {MOST_TABLES}"
         )
-        until, known = time.monotonic() + bounds.seconds, list[Table]()
+        until, readable = time.monotonic() + bounds.seconds, list[Table]()
         with self._opened(bounds) as database:
             for (name,) in database.execute(names).fetchall():
                 with suppress(sqlite3.Error):
-                    known.append(_table(database, name))
-                if time.monotonic() > until:  # what was left out could be read
+                    readable.append(_table(database, name))
+                if time.monotonic() > until:  # a suppressed error may be the timeout
                     raise bounds.late
-        return known
+        return readable
 
     def read(self, query: str, bounds: Bounds) -> Rows:
-        """Runs a query that was checked.
+        """Runs a checked query.
 
         Raises:
-            QueryError: It fails, or takes too much.
+            QueryError: The query fails or exceeds the bounds.
         """
         with self._opened(bounds) as database:
             database.set_authorizer(_authorized)
@@ -86,7 +86,7 @@ class Sqlite:
 
     @contextmanager
     def _opened(self, bounds: Bounds) -> Iterator[sqlite3.Connection]:
-        """Opens the database for reading; what fails until it is closed is a `QueryError`."""
+        """Opens the database for reading; any error until it is closed becomes a `QueryError`."""
         until = time.monotonic() + bounds.seconds
         try:
             with closing(self._connected()) as database:
@@ -105,10 +105,10 @@ class Sqlite:
     def _connected(self) -> sqlite3.Connection:
         if self.place:
             with Path(self.place).open("rb") as file:
-                logged = file.read(20)[18:] == b"\x02\x02"  # it has a write-ahead log
-            # To read it SQLite would make a log, unless it is told that nobody writes.
-            alone = "&immutable=1" * (logged and not Path(f"{self.place}-wal").exists())
-            address = f"file:{quote(self.place)}?mode=ro{alone}"
+                uses_log = file.read(20)[18:] == b"\x02\x02"  # write-ahead mode
+            # SQLite would create a missing log even to read, unless told that nobody writes.
+            option = "&immutable=1" * (uses_log and not Path(f"{self.place}-wal").exists())
+            address = f"file:{quote(self.place)}?mode=ro{option}"
             return sqlite3.connect(address, uri=True, timeout=BUSY, isolation_level=None)
         memory = sqlite3.connect(":memory:", isolation_level=None)
         script = files("thoughtgraph.tools.sql").joinpath("example.sql")
@@ -117,10 +117,10 @@ class Sqlite:
 
 
 def _authorized(action: int, first: str | None, second: str | None, *rest: str | None) -> int:
-    """Lets pass what reads; SQLite asks it about each part of a statement."""
-    called = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _CALLABLE
-    fine = called or action in ALLOWED or (action, first) in VIRTUAL
-    return sqlite3.SQLITE_OK if fine else sqlite3.SQLITE_DENY
+    """Allows only reading; SQLite calls this function for each part of a statement."""
+    harmless = action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _CALLABLE
+    allowed = harmless or action in ALLOWED or (action, first) in VIRTUAL
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
 def _table(database: sqlite3.Connection, name: str) -> Table:
@@ -138,12 +138,12 @@ def _quoted(name: str) -> str:
     return name if name.isidentifier() else '"' + name.replace('"', '""') + '"'
 
 
-def _query_error(said: str, bounds: Bounds) -> QueryError:
-    if said == "interrupted":
+def _query_error(message: str, bounds: Bounds) -> QueryError:
+    if message == "interrupted":
         return bounds.late
-    if said == "string or blob too big":
-        said = f"a value is longer than {bounds.size:,} bytes; select other columns"
-    if said == "disk I/O error":
-        said = "it sorts too much, or the disk fails; write a query that looks at less"
-    refused = said.startswith("not authorized")
-    return QueryError(f"only reading is allowed here: {said}" if refused else said)
+    if message == "string or blob too big":
+        message = f"a value is longer than {bounds.size:,} bytes; select other columns"
+    if message == "disk I/O error":
+        message = "it sorts too much, or the disk fails; write a query that looks at less"
+    refused = message.startswith("not authorized")
+    return QueryError(f"only reading is allowed here: {message}" if refused else message)

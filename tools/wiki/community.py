@@ -1,7 +1,7 @@
-"""LangChain community's Wikipedia tool, for comparison with what others built on it.
+"""LangChain community's Wikipedia tool, for comparison with agents that others built on it.
 
-It shows the summaries of the three pages that a search finds best, cut to 4,000 letters: no exact
-titles, no Lookup. It is called `Search`, as the openings and worked examples of tasks call theirs.
+The tool shows the summaries of the three best pages of a search, cut to 4,000 characters. It has no
+exact titles and no Lookup. Its name is `Search`, as in the openings and worked examples of tasks.
 The package is no longer developed, so it is imported only when this tool is chosen; its requests go
 through our transport.
 """
@@ -22,8 +22,8 @@ def community_tool(wiki: Wikipedia, name: str = "") -> BaseTool:
     """Returns the tool, under the name `Search`.
 
     Args:
-        wiki: The wiki that it asks, within that wiki's deadline.
-        name: What the wiki is called in its errors; see `errors_as`.
+        wiki: The wiki to search, within the wiki's own deadline.
+        name: The name of the wiki in errors; see `errors_as`.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*being sunset", category=DeprecationWarning)
@@ -31,16 +31,16 @@ def community_tool(wiki: Wikipedia, name: str = "") -> BaseTool:
         utilities: Any = import_module("langchain_community.utilities.wikipedia")
 
     @tool("Search")
-    def searching(query: str) -> str:
+    def search(query: str) -> str:
         """Searches Wikipedia and shows the summaries of the best pages."""
         with errors_as(name):
-            # Its own constructor would set the language of the package for all who use it.
+            # The constructor would set the language for all users of the package.
             api = utilities.WikipediaAPIWrapper.model_construct(wiki_client=wiki.package())
             return str(tools.WikipediaQueryRun(api_wrapper=api).run(query))
 
-    return searching
+    return search
 
 
 def found_nothing(observation: str) -> bool:
-    """Says whether an observation of the tool is a miss."""
+    """Returns whether an observation of the tool is a miss."""
     return observation.startswith(NOTHING)

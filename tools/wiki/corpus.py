@@ -1,4 +1,4 @@
-"""An offline encyclopaedia: pages of a file behind a full-text index that is built once."""
+"""An offline encyclopaedia: the pages of a file behind a full-text index that is built once."""
 
 import asyncio
 import json
@@ -22,20 +22,20 @@ from thoughtgraph.tools.wiki.corpus_files import Entry, read_entries
 from thoughtgraph.tools.wiki.pages import Page, Similar, first_similar, title_key
 
 LAYOUT = 1
-"""Version of what is indexed; another one is built anew."""
+"""Version of the index's layout; an index of another version is built anew."""
 HEAP_BYTES = 128 << 20
-"""Memory the index may take while it is built (ours)."""
+"""Bytes of memory that building the index may take (ours)."""
 MOST_WORDS = 10
-"""Words of a query that are looked for in titles, and in texts: the rarest (ours). With all of them
-a search of a million pages takes twice as long and finds no more."""
+"""How many of a query's rarest words are searched in titles, and how many in texts (ours). With all
+words, a search of a million pages takes twice as long and finds no more."""
 CANDIDATES = 12
-"""Hits that titles are chosen from (ours): redirects may lead several to one page."""
+"""Hits from which titles are chosen (ours): redirects may lead several hits to one page."""
 MOST_REDIRECTS = 5
-"""Redirects that are followed, one to the other (ours)."""
+"""Redirects that are followed in a row (ours)."""
 LONGEST_NAME = 6
-"""Words up to which a text is taken for a title, whose spelling may be wrong (ours)."""
+"""Words up to which a text may be a misspelt title (ours)."""
 FUZZY_FROM = {4: 1, 8: 2}
-"""Letters a word must have for one, and for two, mistakes to be forgiven (ours)."""
+"""Least letters of a word, and the spelling mistakes that are then forgiven in it (ours)."""
 UNFINISHED = "unfinished-"
 
 _AMBIGUOUS = re.compile(r"(?m)^(?>.*?\b(?:may|can|could) (?:also )?refer to\b).*:")
@@ -46,9 +46,9 @@ _PAGE = TypeAdapter(Page)
 class Corpus:
     """Pages in a tantivy index; made by `open` or `of`.
 
-    A title is found whatever its case, underscores or HTML escapes; then redirects are followed.
-    What is not found is answered with the titles that fit best, spelling mistakes forgiven in words
-    that no title has.
+    A title is found in whatever case and with underscores or HTML escapes; redirects are followed.
+    If no page has the title, the result is the titles that match best. Spelling mistakes are
+    forgiven in words that no title has.
 
     Args:
         index: The index, with this module's schema.
@@ -63,12 +63,12 @@ class Corpus:
 
     @classmethod
     def open(cls, file: Path, folder: Path) -> "Corpus":
-        """Opens the index of a file of pages, building it when there is none.
+        """Opens the index of a file of pages, and builds it first if there is none.
 
         Args:
             file: The pages; see `thoughtgraph.tools.wiki.corpus_files`.
-            folder: Where indexes are kept. An index is never moved between machines: its format is
-                tantivy's own.
+            folder: The folder of all indexes. An index is never moved between machines: its format
+                is tantivy's own.
 
         Raises:
             InputError: The file is no file of pages, or the folder cannot be written.
@@ -79,16 +79,16 @@ class Corpus:
             raise InputError(
                 f"cannot read {str(file)!r} ({error.strerror}); check the path"
             ) from error
-        kept = folder / digest({"file": str(file.resolve())})
+        home = folder / digest({"file": str(file.resolve())})
         version = [LAYOUT, metadata.version("tantivy"), status.st_size, status.st_mtime_ns]
-        at = kept / digest({"version": version})
+        at = home / digest({"version": version})
         try:
-            return cls(_opened(at) or _built(at, read_entries(file)))
+            return cls(_open_index(at) or _build_index(at, read_entries(file)))
         except InputError:
             raise
-        except (OSError, ValueError) as error:  # tantivy says ValueError when a disk is full
+        except (OSError, ValueError) as error:  # tantivy raises ValueError when a disk is full
             raise InputError(
-                f"cannot keep an index in {str(kept)!r} ({error}); set THOUGHTGRAPH_CACHE to a "
+                f"cannot keep an index in {str(home)!r} ({error}); set THOUGHTGRAPH_CACHE to a "
                 "folder that can be written"
             ) from error
 
@@ -100,7 +100,7 @@ class Corpus:
         return cls(index)
 
     async def find(self, entity: str) -> Page | Similar:
-        """Returns the page of that title, or what is similar to it."""
+        """Returns the page with that title, or similar titles."""
         return await asyncio.to_thread(self._find, entity)
 
     def _find(self, entity: str) -> Page | Similar:
@@ -112,13 +112,13 @@ class Corpus:
         return page
 
     def _similar(self, text: str) -> Similar:
-        """Returns the titles of the pages that fit a text best."""
+        """Returns the titles of the pages that match a text best."""
         query = self._query(text)
         if query is None:
             return Similar()
         hits = self._searcher.search(query, CANDIDATES, count=False).hits
         stored = [(score, self._stored(address)) for score, address in hits]
-        # Equal scores in an order that does not depend on how the index was built.
+        # Ties by title, as the index's own order depends on how it was built.
         stored.sort(key=lambda hit: (-round(hit[0], 4), hit[1]["title"]))
         pages = (self._target(each) for _, each in stored)
         return first_similar([page.title for page in pages if page and not _is_ambiguous(page)])
@@ -127,11 +127,11 @@ class Corpus:
         return self._titled(stored["to"]) if "to" in stored else _PAGE.validate_python(stored)
 
     def _titled(self, title: str) -> Page | None:
-        """Returns the page of a title, redirects followed; None if there is none within the limit.
+        """Returns the page with a title, after redirects; None if there is none within the limit.
 
-        Titles differ in case. The one spelled so goes first, then pages before redirects.
+        Of titles that differ only in case, the exact one goes first, then pages before redirects.
         """
-        wanted = title
+        requested = title
         for _ in range(MOST_REDIRECTS + 1):
             query = tantivy.Query.term_query(self._schema, "key", title_key(title))
             hits = self._searcher.search(query, CANDIDATES, count=False).hits
@@ -141,7 +141,7 @@ class Corpus:
             best = min(stored, key=lambda each: (each["title"] != title, "to" in each, str(each)))
             if "to" not in best:
                 page = _PAGE.validate_python(best)
-                return page if title == wanted else replace(page, redirected_from=wanted)
+                return page if title == requested else replace(page, redirected_from=requested)
             title = best["to"]
         return None
 
@@ -150,7 +150,7 @@ class Corpus:
         return stored
 
     def _query(self, text: str) -> tantivy.Query | None:
-        """Returns a query for any of the words of a text; nothing in it is syntax."""
+        """Returns a query for any word of a text; no character in it counts as query syntax."""
         term, should = tantivy.Query.term_query, tantivy.Occur.Should
         names, unknown = self._words("name", text)
         texts, _ = self._words("text", text)
@@ -158,31 +158,31 @@ class Corpus:
         parts += [term(self._schema, "text", word) for word in texts]
         if len(names) + len(unknown) <= LONGEST_NAME:
             fuzzy = tantivy.Query.fuzzy_term_query
-            parts += [fuzzy(self._schema, "name", word, _mistakes(word)) for word in unknown]
+            parts += [fuzzy(self._schema, "name", word, _tolerance(word)) for word in unknown]
         return tantivy.Query.boolean_query([(should, part) for part in parts]) if parts else None
 
     def _words(self, field: str, text: str) -> tuple[list[str], list[str]]:
-        """Returns the rarest words of a text that a field has, and those that it has not."""
+        """Returns a text's rarest words that occur in a field, and its words that do not."""
         words = dict.fromkeys(self._analysers[field].analyze(one_line(text)))
-        pages = {word: self._searcher.doc_freq(field, word) for word in words}
-        known = sorted((word for word in words if pages[word]), key=pages.__getitem__)
-        return known[:MOST_WORDS], [word for word in words if not pages[word]]
+        counts = {word: self._searcher.doc_freq(field, word) for word in words}
+        present = sorted((word for word in words if counts[word]), key=counts.__getitem__)
+        return present[:MOST_WORDS], [word for word in words if not counts[word]]
 
 
 def _is_ambiguous(page: Page) -> bool:
-    """Says whether a page only introduces a list of meanings, which the corpus does not hold."""
+    """Returns whether a page only introduces a list of meanings that the corpus lacks."""
     sentences = list(chain(*page.paragraphs))
     return len(sentences) == 1 and _AMBIGUOUS.search(sentences[0]) is not None
 
 
-def _mistakes(word: str) -> int:
+def _tolerance(word: str) -> int:
     return max(
         (mistakes for least, mistakes in FUZZY_FROM.items() if len(word) >= least), default=0
     )
 
 
 def _analysers() -> dict[str, tantivy.TextAnalyzer]:
-    """Returns how titles and texts are split; titles unstemmed, so that mistakes can be counted."""
+    """Returns the analysers of titles and texts; titles stay unstemmed to count mistakes."""
 
     def plain() -> tantivy.TextAnalyzerBuilder:
         builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
@@ -202,8 +202,8 @@ def _schema() -> tantivy.Schema:
     return builder.build()
 
 
-def _opened(at: Path) -> tantivy.Index | None:
-    """Returns the index kept there; None if there is none or it is damaged."""
+def _open_index(at: Path) -> tantivy.Index | None:
+    """Opens the index in a folder; None if there is none. A damaged index is deleted."""
     try:
         return tantivy.Index.open(str(at)) if at.exists() else None
     except ValueError:
@@ -211,8 +211,8 @@ def _opened(at: Path) -> tantivy.Index | None:
         return None
 
 
-def _built(at: Path, entries: Iterable[Entry]) -> tantivy.Index:
-    """Builds an index beside its place and moves it there, so that no half of one is ever used."""
+def _build_index(at: Path, entries: Iterable[Entry]) -> tantivy.Index:
+    """Builds an index in a temporary folder and renames that: half an index is never used."""
     at.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(dir=at.parent, prefix=UNFINISHED))
     try:

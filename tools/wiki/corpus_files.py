@@ -1,4 +1,4 @@
-"""Pages from a file: one JSON object a line, or HotpotQA questions with their paragraphs."""
+"""Reads pages from a file: one JSON object per line, or HotpotQA questions with paragraphs."""
 
 import html
 import json
@@ -30,27 +30,27 @@ Entry = Page | Redirect
 
 
 def read_entries(file: Path) -> Iterator[Entry]:
-    """Reads pages and redirects; of pages with the same title in questions' contexts, the first.
+    """Reads pages and redirects; where questions' contexts repeat a title, only the first page.
 
     Args:
         file: Lines of JSON, or one JSON list of the same objects; the formats may be mixed.
 
     Raises:
-        InputError: The file cannot be read, has no entries, or an entry has none of the formats;
+        InputError: The file cannot be read, has no entries, or has an entry in none of the formats;
             the message names the entry.
     """
-    read, seen = 0, set[str]()
+    count, titles = 0, set[str]()
     try:
         for record in _records(file):
-            yield from _entries(record, seen)
-            read += 1
+            yield from _entries(record, titles)
+            count += 1
     except OSError as error:
         raise InputError(f"cannot read {str(file)!r} ({error.strerror}); check the path") from error
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(
-            f"{str(file)!r} cannot be read from entry {read + 1} on; expected {FORMAT}"
+            f"{str(file)!r} cannot be read from entry {count + 1} on; expected {FORMAT}"
         ) from error
-    if not read:
+    if not count:
         raise InputError(f"{str(file)!r} holds no pages; expected {FORMAT}")
 
 
@@ -64,18 +64,18 @@ def _records(file: Path) -> Iterator[Any]:
             yield from (json.loads(line) for line in lines if line.strip())
 
 
-def _entries(record: Mapping[str, Any], seen: set[str]) -> Iterator[Entry]:
+def _entries(record: Mapping[str, Any], titles: set[str]) -> Iterator[Entry]:
     if "context" not in record:
         yield from _page(record)
         return
     for title, sentences in paragraphs(record["context"]):
-        if title not in seen:
-            seen.add(title)
+        if title not in titles:
+            titles.add(title)
             yield page(title, sentences)
 
 
 def paragraphs(context: Any) -> Iterable[tuple[str, list[str]]]:
-    """Reads a question's paragraphs: pairs in HotpotQA's own files, columns in its copies."""
+    """Reads the paragraphs of a context: pairs in HotpotQA's own files, columns in copies."""
     if isinstance(context, Mapping):
         return list(zip(context["title"], context["sentences"], strict=True))
     return [(title, sentences) for title, sentences in context]
@@ -99,11 +99,11 @@ def _page(record: Mapping[str, Any]) -> Iterator[Entry]:
 
 
 def page(title: str, sentences: Iterable[str], *, url: str = "") -> Page:
-    """Makes a page of one paragraph whose sentences are already split."""
+    """Makes a page of one paragraph from sentences that are already split."""
     if isinstance(sentences, str):
         raise TypeError("sentences are a list")
-    kept = tuple(line for sentence in sentences if (line := one_line(sentence)))
-    return Page(_title(title), (kept,), url=url)
+    paragraph = tuple(line for sentence in sentences if (line := one_line(sentence)))
+    return Page(_title(title), (paragraph,), url=url)
 
 
 def _title(text: str) -> str:

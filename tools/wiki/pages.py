@@ -1,4 +1,4 @@
-"""Pages of an encyclopaedia as plain sentences, what serves them, and what can go wrong."""
+"""Pages of an encyclopaedia as plain sentences, the backends that serve them, and errors."""
 
 import html
 import logging
@@ -14,15 +14,15 @@ from thoughtgraph.tools.one_line import one_line
 logger = logging.getLogger("thoughtgraph")
 
 MOST_SIMILAR = 5
-"""Titles that a miss suggests (ReAct's code)."""
+"""Titles that a miss suggests at most (ReAct's code)."""
 
 
 class PagesError(ThoughtgraphError, RuntimeError):
-    """Pages could not be asked for; a page that does not exist is no error.
+    """A backend could not look for a page; a page that does not exist is no error.
 
     Args:
         message: What went wrong, and what to do, on one line.
-        pause: Seconds to wait at least before another attempt; None: none will do better.
+        pause: Seconds to wait at least before another attempt; None: no attempt will do better.
     """
 
     def __init__(self, message: str, pause: float | None = None) -> None:
@@ -31,7 +31,7 @@ class PagesError(ThoughtgraphError, RuntimeError):
 
 
 class Refused(PagesError):
-    """The server will not serve this client, so that trying again does not help."""
+    """The server will not serve this client; trying again does not help."""
 
 
 class Busy(PagesError):
@@ -43,11 +43,11 @@ class Unreachable(PagesError):
 
 
 class Unreadable(PagesError):
-    """The server answered with something that is no answer of a wiki."""
+    """The server's answer is not the answer of a wiki."""
 
 
 class NotRecorded(PagesError):
-    """A replay asked for something that was never recorded."""
+    """A replay asked for an answer that was never recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ class Page:
 
     Args:
         title: The title under which it was found.
-        paragraphs: The sentences of each paragraph, in the source's own split where it has one.
-        lead: How many of the paragraphs stand before the first heading.
-        url: Where a person can read it; empty if nowhere.
-        redirected_from: The title that was asked for, when it is another name of this page.
+        paragraphs: The sentences of each paragraph, as the source splits them if it does.
+        lead: The number of paragraphs before the first heading.
+        url: The address at which a person can read the page; empty if there is none.
+        redirected_from: The requested title, if it is another name of this page.
     """
 
     title: str
@@ -71,11 +71,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """What there is instead of a page that does not exist, or of one with several meanings.
+    """Suggestions for a title that no page has, or that has several meanings.
 
     Args:
         titles: Titles of pages that may be meant, the likeliest first.
-        ambiguous: Whether the title that was asked for has several meanings.
+        ambiguous: Whether the requested title has several meanings.
     """
 
     titles: tuple[str, ...] = ()
@@ -86,20 +86,20 @@ class Backend(Protocol):
     """Serves pages: live Wikipedia, an offline corpus, or a script."""
 
     async def find(self, entity: str) -> Page | Similar:
-        """Returns the page of that title, or what is similar to it.
+        """Returns the page with that title, or similar titles.
 
         Raises:
-            PagesError: The pages could not be asked for within the backend's deadline.
+            PagesError: The backend could not look for the page within its deadline.
         """
         ...
 
 
 @contextmanager
 def errors_as(name: str) -> Iterator[None]:
-    """Names a source of pages in the place of what went wrong with it, which is logged.
+    """Raises a source's errors again with the source's name alone, and logs the details.
 
     Args:
-        name: What a server's clients know it by; empty: errors are raised as they are.
+        name: The source's name among a server's clients; empty: errors are raised as they are.
     """
     try:
         yield
@@ -109,8 +109,8 @@ def errors_as(name: str) -> Iterator[None]:
         logger.error("pages %r: %s", name, error)
         if isinstance(error, PagesError):
             raise type(error)(f"{name!r} failed: {type(error).__name__}") from None
-        told = f"the pages {name!r} cannot be used; the server's log says why"
-        raise InputError(told) from None
+        message = f"the pages {name!r} cannot be used; the server's log says why"
+        raise InputError(message) from None
 
 
 @runtime_checkable
@@ -118,18 +118,18 @@ class Checkable(Protocol):
     """A backend that may be out of reach."""
 
     async def check(self) -> None:
-        """Asks whether pages can be had now.
+        """Checks that the backend can serve pages now.
 
         Raises:
-            PagesError: They cannot; the message says why and what to do.
+            PagesError: It cannot; the message says why and what to do.
         """
         ...
 
 
 def page_of_text(text: str, title: str, *, url: str = "", redirected_from: str = "") -> Page:
-    """Makes a page of plain text with headings such as `== History ==`, which are left out.
+    """Makes a page from plain text and leaves out headings such as `== History ==`.
 
-    Each line is a paragraph; sentences end at a full stop followed by a space, as in ReAct's code.
+    Each line is a paragraph. A sentence ends at a full stop and a space, as in ReAct's code.
     """
     paragraphs: list[tuple[str, ...]] = []
     lead = None
@@ -143,7 +143,7 @@ def page_of_text(text: str, title: str, *, url: str = "", redirected_from: str =
 
 
 def _is_heading(line: str) -> bool:
-    """Says whether a line is a title between equals signs, such as `== History ==`."""
+    """Returns whether a line is a title between equals signs, such as `== History ==`."""
     return len(line) > 2 and line[0] == line[-1] == "=" and bool(line[1:-1].strip())
 
 
@@ -154,7 +154,7 @@ def split_sentences(text: str) -> tuple[str, ...]:
 
 
 def title_key(title: str) -> str:
-    """Returns what titles that differ only in case, spacing or escaping have in common."""
+    """Returns a key that is equal for titles that differ only in case, spacing or escaping."""
     plain = unicodedata.normalize("NFC", html.unescape(title).replace("_", " "))
     return one_line(plain).casefold()
 

@@ -1,4 +1,4 @@
-"""Answers of wikis, kept in a store like that of models' answers."""
+"""Keeps answers of wikis, in the same kind of store as answers of models."""
 
 import json
 import threading
@@ -16,17 +16,17 @@ from thoughtgraph.settings.acting import Recording
 from thoughtgraph.tools.wiki.pages import NotRecorded, Unreachable
 
 Ask = Callable[[Mapping[str, Any], float], Mapping[str, Any]]
-"""Asks a wiki for parameters until a time."""
+"""Sends a query's parameters to a wiki, with the time until which to try."""
 
 
 class WikiCache:
     """Keeps answers of wikis in an SQLite file. Threads and processes may share it.
 
     Args:
-        path: The file of recordings; it is created with its folder when missing. What is kept for a
-            day is in a file beside it, with the date in its name.
-        recording: What answers are kept for: `fresh`: for nothing; `keep`: an answer is used again
-            on the same day (in UTC); `record`: for good; `replay`: no wiki is ever asked.
+        path: The file of recordings; it is created with its folder when missing. Answers that are
+            kept for a day are in a file next to it, with the date in its name.
+        recording: How long answers are kept. `fresh`: not at all; `keep`: for the same day (in
+            UTC); `record`: for good; `replay`: only recorded answers are used, no wiki is asked.
 
     Raises:
         InputError: The file cannot be opened or is not such a store.
@@ -36,10 +36,10 @@ class WikiCache:
         self._path = path
         self._recording = recording
         self._lock = threading.Lock()
-        self._asking: dict[str, Future[Mapping[str, Any]]] = {}
+        self._in_flight: dict[str, Future[Mapping[str, Any]]] = {}
         self._store: tuple[Path, SqliteStore] | None = None
         try:
-            self._opened()
+            self._open_store()
         except InputError as error:
             remedy = "set THOUGHTGRAPH_CACHE to a folder that can be written"
             raise InputError(f"{error}, or {remedy}") from error
@@ -47,44 +47,44 @@ class WikiCache:
     def answer(
         self, address: str, parameters: Mapping[str, Any], ask: Ask, until: float
     ) -> Mapping[str, Any]:
-        """Returns the answer kept for a query, else asks the wiki.
+        """Returns the kept answer to a query, else asks the wiki.
 
-        Threads that want the same at the same time share one answer: the children of a thought
-        often search for the same.
+        Threads with the same query at the same time share one answer: the children of a thought
+        often search for the same page.
 
         Args:
-            address: The wiki's.
-            parameters: The query's.
-            ask: Asks the wiki for it, until a time.
-            until: The time (`time.monotonic`) after which nothing more is tried.
+            address: The address of the wiki.
+            parameters: The parameters of the query.
+            ask: Sends the query to the wiki.
+            until: The time (`time.monotonic`) after which no attempt is made.
 
         Raises:
             PagesError: There is no answer.
-            InputError: The file cannot be used any more.
+            InputError: The file can no longer be used.
         """
         key = digest({"address": address, "parameters": parameters})
         own = Future[Mapping[str, Any]]()
         with self._lock:
-            under_way = self._asking.setdefault(key, own)
-        if under_way is not own:
+            shared = self._in_flight.setdefault(key, own)
+        if shared is not own:
             try:
-                return under_way.result(max(0.0, until - time.monotonic()))
+                return shared.result(max(0.0, until - time.monotonic()))
             except TimeoutError:
                 raise Unreachable(f"{address} did not answer in time") from None
         try:
-            own.set_result(self._kept(key, address, parameters, ask, until))
+            own.set_result(self._kept_or_new(key, address, parameters, ask, until))
         except ThoughtgraphError as error:
             own.set_exception(error)
         finally:
             with self._lock:
-                del self._asking[key]
-            own.cancel()  # without effect unless a mistake in the program ended this
+                del self._in_flight[key]
+            own.cancel()  # has an effect only if a bug ended this without a result
         return own.result()
 
-    def _kept(
+    def _kept_or_new(
         self, key: str, address: str, parameters: Mapping[str, Any], ask: Ask, until: float
     ) -> Mapping[str, Any]:
-        store = self._opened()
+        store = self._open_store()
         if store and (row := store.get(key)):
             return self._read("".join(row["texts"]), store.path)
         if self._recording == "replay":
@@ -100,7 +100,7 @@ class WikiCache:
         return answer
 
     def _read(self, text: str, file: Path) -> Mapping[str, Any]:
-        """Returns a kept answer; refuses one that is no JSON object."""
+        """Parses a kept answer; refuses one that is no JSON object."""
         answer = None
         with suppress(ValueError, RecursionError):
             answer = json.loads(text)
@@ -111,19 +111,19 @@ class WikiCache:
             )
         return answer
 
-    def _opened(self) -> SqliteStore | None:
-        """Returns the store of today, or the one of recordings; None where nothing is kept."""
+    def _open_store(self) -> SqliteStore | None:
+        """Returns today's store or the store of recordings; None if no answer is kept."""
         if self._recording == "fresh":
             return None
-        file = self._path if self._recording != "keep" else _of_today(self._path)
+        file = self._path if self._recording != "keep" else _todays_file(self._path)
         with self._lock:
             if self._store is None or self._store[0] != file:
                 self._store = (file, SqliteStore(file))
             return self._store[1]
 
 
-def _of_today(recordings: Path) -> Path:
-    """Returns the file of today's answers, and removes those of other days."""
+def _todays_file(recordings: Path) -> Path:
+    """Returns the file of today's answers; before that exists, removes the files of other days."""
     day = datetime.fromtimestamp(time.time(), UTC).date()
     today = recordings.with_stem(f"{recordings.stem}-{day}")
     if not today.exists():

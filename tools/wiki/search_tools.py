@@ -1,16 +1,16 @@
 """Search, Lookup and Finish: ReAct's tools as functions of their argument and a frozen cursor.
 
-The cursor is where a reader stands: on which page, after which result. It is plain JSON, belongs to
-one thought (`tool_state`) and is never changed, only replaced, so that branches of a tree cannot
-see each other's reading.
+The cursor is the position of a reader: the open page, and the last result on it. It is plain JSON,
+belongs to one thought (`tool_state`) and is never changed, only replaced, so that branches of a
+tree cannot see each other's reading.
 
-Two styles. `clean` (ours): a miss leaves no page behind, an observation is the lead of the page.
-`react`: what the code of ReAct does (ysymyth/ReAct, `wikienv.py`): a miss keeps the page before it,
-an observation is the first sentences of the whole page, full stops at the end of paragraphs are
-doubled, keywords that differ in case start again.
+There are two styles. `clean` (ours): a miss closes the open page, and Search shows sentences of the
+lead. `react` does the same as the code of ReAct (ysymyth/ReAct, `wikienv.py`): a miss keeps the
+page open, Search shows the first sentences of the whole page, full stops at the end of paragraphs
+are doubled, and a keyword in another case starts again.
 
-The tools are LangChain tools, for any agent. There the cursor travels as the artifact of the last
-tool message of the conversation, so an agent needs no state of its own for it.
+The tools are LangChain tools, for any agent. An agent needs no state for the cursor: it travels as
+the artifact of the last tool message in the conversation.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ Style = Literal["clean", "react"]
 MOST_SENTENCES = 5
 """Sentences of a page that Search shows (ReAct's code)."""
 SHORTEST_PARAGRAPH = 2
-"""Words of the paragraphs that the `react` style leaves out (ReAct's code)."""
+"""Words up to which the `react` style leaves out a paragraph (ReAct's code)."""
 NO_MORE = "No more results."
 NO_PAGE = "No page to look in: Search for one first."
 
@@ -45,11 +45,11 @@ _INVALID = "Invalid action: {}[] names nothing."
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where a reader stands.
+    """The position of a reader.
 
     Args:
         page: The open page.
-        keyword: What was last looked up on it.
+        keyword: The text that was last looked up on the page.
         next_index: How many of the keyword's results were shown.
     """
 
@@ -59,11 +59,11 @@ class Cursor:
 
 
 _CURSOR = TypeAdapter(Cursor)
-"""Reads a cursor from JSON values, those of a thought's `tool_state`, and writes it to such."""
+"""Converts a cursor from and to JSON values, as in a thought's `tool_state`."""
 
 
 class Observed(NamedTuple):
-    """What one use of a tool gave."""
+    """The result of one tool call."""
 
     observation: str
     cursor: Cursor
@@ -73,16 +73,16 @@ class Observed(NamedTuple):
 async def search(
     backend: Backend, entity: str, cursor: Cursor, *, style: Style = "clean", name: str = ""
 ) -> Observed:
-    """Opens the page of that title and shows its beginning.
+    """Opens the page with that title and shows its beginning.
 
-    A miss fails and names similar titles. A request that failed says so and leaves the cursor.
+    A miss fails and names similar titles. A failed request says so and does not move the cursor.
 
     Args:
-        backend: Where pages come from.
+        backend: Serves the pages.
         entity: The title.
-        cursor: Where the reader stands.
+        cursor: The position of the reader.
         style: See the module.
-        name: What to call the backend where a request failed; see `errors_as`.
+        name: The name of the backend in the error of a failed request; see `errors_as`.
     """
     entity = one_line(entity)
     if not entity:
@@ -93,10 +93,10 @@ async def search(
     except (PagesError, InputError) as error:
         return Observed(f"Search failed: {one_line(str(error))}.", cursor, failed=True)
     if isinstance(page, Similar):
-        left = cursor if style == "react" else Cursor()
-        return Observed(_miss(entity, page, style), left, failed=True)
-    shown = _sentences(page, style, lead=style == "clean")[:MOST_SENTENCES]
-    text = " ".join(shown) or f"{page.title} exists but has no text."
+        new_cursor = cursor if style == "react" else Cursor()
+        return Observed(_miss(entity, page, style), new_cursor, failed=True)
+    beginning = _sentences(page, style, lead=style == "clean")[:MOST_SENTENCES]
+    text = " ".join(beginning) or f"{page.title} exists but has no text."
     return Observed(text, Cursor(page))
 
 
@@ -104,8 +104,8 @@ def lookup(keyword: str, cursor: Cursor, *, style: Style = "clean") -> Observed:
     """Shows the next sentence of the open page that contains a keyword, in whatever case.
 
     Args:
-        keyword: The text to look for; another one than last time starts from the top.
-        cursor: Where the reader stands.
+        keyword: The text to look for; a new keyword starts from the top of the page.
+        cursor: The position of the reader.
         style: See the module.
     """
     keyword = one_line(keyword)
@@ -113,12 +113,12 @@ def lookup(keyword: str, cursor: Cursor, *, style: Style = "clean") -> Observed:
         return _invalid("Lookup", cursor)
     if cursor.page is None:
         return Observed(NO_MORE if style == "react" else NO_PAGE, cursor, failed=True)
-    wanted = keyword.casefold()
-    hits = [text for text in _sentences(cursor.page, style) if wanted in text.casefold()]
+    folded = keyword.casefold()
+    hits = [text for text in _sentences(cursor.page, style) if folded in text.casefold()]
     at = cursor.next_index if _same(keyword, cursor.keyword, style) else 0
     if at >= len(hits):
-        stay = Cursor(cursor.page, keyword, len(hits))
-        return Observed(NO_MORE, stay, failed=True)
+        end = Cursor(cursor.page, keyword, len(hits))
+        return Observed(NO_MORE, end, failed=True)
     return Observed(
         f"(Result {at + 1} / {len(hits)}) {hits[at]}", Cursor(cursor.page, keyword, at + 1)
     )
@@ -127,14 +127,13 @@ def lookup(keyword: str, cursor: Cursor, *, style: Style = "clean") -> Observed:
 def search_tools(backend: Backend, *, style: Style = "clean", name: str = "") -> list[BaseTool]:
     """Returns Search, Lookup and Finish as LangChain tools.
 
-    Agents may call them with `invoke` or `ainvoke`. Each answers with a `ToolMessage`: the content
-    is the observation (Finish: the answer), the artifact a mapping with `failed` and, but for
-    Finish, `tool_state`: the cursor after the call. The cursor before it is the argument `cursor`,
-    which no model sees; without one it is the last artifact in the agent's messages.
+    Agents may call them with `invoke` or `ainvoke`. Each answers with a `ToolMessage`. Its content
+    is the observation (Finish: the answer). Its artifact is a mapping with `failed` and, except for
+    Finish, `tool_state`: the cursor after the call. The cursor before the call is the argument
+    `cursor`, which no model sees; by default it is the last one in the agent's messages.
 
     Args:
-        backend: Where pages come from. Under `invoke` each search asks it in an event loop of its
-            own.
+        backend: Serves the pages. Under `invoke`, each search runs in its own event loop.
         style: How observations read; see the module.
         name: See `search`.
     """
@@ -182,14 +181,14 @@ def finish_tool() -> BaseTool:
 
 
 def _blocking(work: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
-    """Returns a function that waits for the coroutine, whether or not its thread runs a loop."""
+    """Makes a coroutine function blocking; it may be called where an event loop runs."""
 
     @wraps(work)
     def run(*args: Any, **named: Any) -> Any:
-        # A notebook's thread runs a loop already, in which nothing can be waited for.
+        # asyncio.run needs a thread without a loop; a notebook's thread has one.
         with ThreadPoolExecutor(1) as thread:
-            inside = copy_context()
-            return thread.submit(inside.run, asyncio.run, work(*args, **named)).result()
+            context = copy_context()
+            return thread.submit(context.run, asyncio.run, work(*args, **named)).result()
 
     return run
 
@@ -213,15 +212,15 @@ def _miss(entity: str, similar: Similar, style: Style) -> str:
     titles = list(similar.titles)
     if style == "clean":
         return f"Could not find {entity}. Similar: {json.dumps(titles, ensure_ascii=False)}."
-    # The paper's code searches for the bracketed title of a page with several meanings, in vain.
-    wanted = f"[{entity}]" if similar.ambiguous else entity
-    return f"Could not find {wanted}. Similar: {titles!r}."
+    # For a title with several meanings, ReAct's code searches again with brackets, in vain.
+    title = f"[{entity}]" if similar.ambiguous else entity
+    return f"Could not find {title}. Similar: {titles!r}."
 
 
-def _same(keyword: str, before: str | None, style: Style) -> bool:
-    if before is None or style == "react":
-        return keyword == before
-    return keyword.casefold() == before.casefold()
+def _same(keyword: str, last: str | None, style: Style) -> bool:
+    if last is None or style == "react":
+        return keyword == last
+    return keyword.casefold() == last.casefold()
 
 
 def _sentences(page: Page, style: Style, *, lead: bool = False) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tools of a run, by the name of where their pages come from."""
+"""Builds the tools of a run over a source of pages, by the source's name."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ from thoughtgraph.tools.wiki.pages import Backend, Checkable, PagesError, errors
 from thoughtgraph.tools.wiki.search_tools import Style, finish_tool, search_tools
 
 COSTS: Mapping[str, Cost] = {"Finish": 0.0}
-"""What a call costs unless the caller says otherwise; a tool not listed costs 1 (ours)."""
+"""Cost of a call unless the caller sets another; a tool not listed costs 1 (ours)."""
 COMMUNITY = "community"
 MOST_WIKIS = 64
-"""Sources that are kept open (ours); one more for every deadline that a run names."""
+"""Sources that are kept open (ours); a wiki counts once for each deadline in use."""
 MARGIN = 0.9
-"""Share of a tool's deadline that its backend gets (ours): it can say better what was wrong."""
+"""Share of a tool's deadline for its backend (ours), whose error explains more than a timeout."""
 
 
 def toolbox(
@@ -41,27 +41,27 @@ def toolbox(
     deadline: float = DEADLINE,
     recording: Recording = "keep",
 ) -> Toolbox:
-    """Returns Search, Lookup and Finish over a source of pages, and what the user adds.
+    """Returns Search, Lookup and Finish over a source of pages, and the user's own tools.
 
     Args:
         source: `wikipedia` (English), `wikipedia:de`, the API address of any MediaWiki, a file of
             pages (see `thoughtgraph.tools.wiki.corpus`), or a backend of the caller's own. With
             `community` or `community:de`, Search is LangChain community's Wikipedia tool, and there
             is no Lookup.
-        name: What a server's clients know the source by. Errors then say this and the kind of
-            failure; the rest is logged.
+        name: The source's name among a server's clients. If set, errors say only this name and
+            the kind of failure; the details are logged.
         style: How observations read: `clean`, or `react` for the paper's code.
-        costs: What tools cost, by name; the others cost 1, Finish 0.
-        contact: An address at which a wiki's operator can reach whoever runs this; sent to live
-            wikis. Empty: `$THOUGHTGRAPH_CONTACT`.
+        costs: Costs by tool name; the other tools cost 1, Finish 0.
+        contact: An address at which a wiki's operator can reach the operator of this program; sent
+            to live wikis. Empty: `$THOUGHTGRAPH_CONTACT`.
         extra: The user's own LangChain tools; one without a price costs 1 a call.
         deadline: Seconds a call may take.
-        recording: What the answers of a live wiki are kept for, in the user's cache folder.
+        recording: How long a live wiki's answers are kept in the user's cache folder.
 
     Raises:
         InputError: The source is none of these, a corpus cannot be read, a tool is no LangChain
             tool, or a price is no number of at least 0.
-        UnknownName: A price is given for a tool that there is not.
+        UnknownName: A cost names a tool that does not exist.
     """
     if isinstance(source, str):
         with errors_as(name):
@@ -70,12 +70,12 @@ def toolbox(
         backend = source
     if isinstance(source, str) and source.partition(":")[0] == COMMUNITY:
         community: Any = import_module("thoughtgraph.tools.wiki.community")
-        searching = Priced(community.community_tool(backend, name), failed=community.found_nothing)
-        own = [searching, Priced(finish_tool())]
+        search = Priced(community.community_tool(backend, name), failed=community.found_nothing)
+        own = [search, Priced(finish_tool())]
     else:
         own = [Priced(tool) for tool in search_tools(backend, style=style, name=name)]
     priced = with_costs(own, extra, {**COSTS, **(costs or {})})
-    return ToolSet(priced, deadline=deadline, check=partial(_trouble, backend, name))
+    return ToolSet(priced, deadline=deadline, check=partial(_problem_of, backend, name))
 
 
 def open_backend(
@@ -84,15 +84,15 @@ def open_backend(
     deadline: float = MARGIN * DEADLINE,
     recording: Recording = "keep",
 ) -> Backend:
-    """Returns where pages come from.
+    """Returns the backend that serves the pages of a source.
 
-    It is the same object for the same source: all runs of a process share one index, and one rate
-    of requests.
+    Equal arguments give the same object: all runs of a process share one index, and one rate of
+    requests.
 
     Args:
         source: See `toolbox`.
         contact: See `toolbox`.
-        deadline: Seconds after which asking a live wiki ends.
+        deadline: Seconds for finding a page in a live wiki.
         recording: See `toolbox`.
 
     Raises:
@@ -114,11 +114,11 @@ def _live(
     address: str, folder: Path, contact: str, deadline: float, recording: Recording
 ) -> Backend:
     module: Any = import_module("thoughtgraph.tools.wiki.wikipedia")
-    kept = folder / "wikipedia.sqlite"
-    made: Backend = module.Wikipedia(
-        address, kept, contact=contact, deadline=deadline, recording=recording
+    file = folder / "wikipedia.sqlite"
+    backend: Backend = module.Wikipedia(
+        address, file, contact=contact, deadline=deadline, recording=recording
     )
-    return made
+    return backend
 
 
 def _corpus(source: str) -> Backend:
@@ -136,8 +136,8 @@ def _corpus(source: str) -> Backend:
 @lru_cache(maxsize=MOST_WIKIS)
 def _indexed(file: Path, folder: Path, modified: int, size: int) -> Backend:
     module: Any = import_module("thoughtgraph.tools.wiki.corpus")
-    made: Backend = module.Corpus.open(file, folder)
-    return made
+    backend: Backend = module.Corpus.open(file, folder)
+    return backend
 
 
 def _language(code: str) -> str:
@@ -146,7 +146,7 @@ def _language(code: str) -> str:
     return code
 
 
-async def _trouble(backend: Backend, name: str) -> str:
+async def _problem_of(backend: Backend, name: str) -> str:
     try:
         if isinstance(backend, Checkable):
             with errors_as(name):

@@ -1,7 +1,7 @@
-"""Requests to the API of a MediaWiki: bounded in time, repeated, rate-limited, with typed errors.
+"""Requests to the API of a MediaWiki, with deadlines, retries, a rate limit and typed errors.
 
-This takes the place of the one function through which the `wikipedia` package sends its requests,
-which knows no timeout, no retry, no status and no HTTPS.
+They replace the one function through which the `wikipedia` package sends its requests: that
+function has no timeout, no retry, no check of the status and no HTTPS.
 """
 
 import json
@@ -40,31 +40,31 @@ from thoughtgraph.tools.wiki.pages import (
 CONNECT_SECONDS = 3.05
 """Seconds a connection may take (ours: just above one repeated TCP packet)."""
 SILENCE_SECONDS = 10.0
-"""Seconds a server may say nothing (ours)."""
+"""Seconds a server may send nothing (ours)."""
 MOST_ATTEMPTS = 4
-"""Times one request is sent before the wiki counts as failing (ours)."""
+"""Attempts at one request before the wiki counts as failing (ours)."""
 PER_SECOND = 10.0
 """Requests a second to one host, over all runs of the process (ours)."""
 LONGEST_ADDRESS = 200
-"""Letters of an address that an error quotes (ours)."""
+"""Characters of a redirect's address in an error (ours)."""
 MOST_BYTES = 32 << 20
-"""Size above which an answer is not read (ours); the longest articles have 1 MB of text."""
+"""Bytes above which an answer is not read (ours); the longest articles have 1 MB of text."""
 PAUSE = 0.01
-"""Seconds between two looks whether the rate lets a request pass (ours)."""
+"""Seconds between two tries to get a request past the rate limit (ours)."""
 NO_WIKI = "give the address of a wiki's api.php"
 NO_CONTACT = "set THOUGHTGRAPH_CONTACT to an address at which the wiki's operators can reach you"
 POOL = 16
-"""Connections to one host that are kept (ours)."""
+"""Connections to one host that are kept open (ours)."""
 
 _TRANSIENT = frozenset({"ratelimited", "maxlag", "readonly", "http-timed-out"})
-"""Codes of API errors that pass by themselves."""
+"""Codes of API errors whose cause passes by itself."""
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _BUSY = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
 
 
 @cache
 def rate_of(host: str, per_second: float) -> InMemoryRateLimiter:
-    """Returns the one rate limiter of a host, for all threads."""
+    """Returns the limiter of a host at a rate, which all threads share."""
     return InMemoryRateLimiter(requests_per_second=per_second)
 
 
@@ -72,13 +72,13 @@ class Transport:
     """Sends requests to one wiki. Threads may share it.
 
     Args:
-        address: The address of its `api.php`; Wikimedia's own wikis are asked by HTTPS only.
-        contact: How its operator can reach whoever runs this: an address or a page. Wikimedia
-            slows down or blocks clients that give none.
-        per_second: Requests a second to its host.
+        address: The address of its `api.php`; requests to Wikimedia's own wikis use HTTPS only.
+        contact: An address or a page by which the wiki's operator can reach the operator of this
+            program. Wikimedia slows down or blocks clients that give none.
+        per_second: Requests a second to the wiki's host.
 
     Raises:
-        InputError: The address is none, or the contact does not fit into a header.
+        InputError: The address is invalid, or the contact does not fit into a header.
     """
 
     def __init__(self, address: str, *, contact: str = "", per_second: float = PER_SECOND) -> None:
@@ -101,15 +101,15 @@ class Transport:
 
         Args:
             parameters: The query's parameters.
-            until: The time (`time.monotonic`) after which nothing more is tried.
+            until: The time (`time.monotonic`) after which no attempt is made.
 
         Raises:
-            PagesError: There was no good answer in time; the class says why.
+            PagesError: There was no usable answer in time; the class says why.
         """
         if (left := until - time.monotonic()) <= 0:
             raise Unreachable(f"{self.address} did not answer in time")
         attempts = Retrying(
-            retry=retry_if_exception(_may_pass),
+            retry=retry_if_exception(_can_retry),
             wait=_pause,
             stop=stop_after_attempt(MOST_ATTEMPTS) | stop_before_delay(left),
             reraise=True,
@@ -129,7 +129,7 @@ class Transport:
                 params=parameters,
                 timeout=(min(CONNECT_SECONDS, left), min(SILENCE_SECONDS, left)),
                 stream=True,
-                allow_redirects=False,  # it would choose whom we ask
+                allow_redirects=False,  # a redirect would choose the host
             ) as response:
                 body = self._body(response, until)
         except (requests.RequestException, HTTPError, OSError) as error:
@@ -140,7 +140,7 @@ class Transport:
         return self._answer(response, body)
 
     def _body(self, response: requests.Response, until: float) -> bytes:
-        """Reads what the server sends, as it comes: a slow one is left when the time is over."""
+        """Reads the response as it arrives, and gives up on a slow server when the time is over."""
         body = bytearray()
         while part := response.raw.read1(1 << 16, decode_content=True):
             body += part
@@ -160,8 +160,8 @@ class Transport:
             asks = f" and asks to wait {pause:.0f} s" if pause else ""
             raise Busy(f"{fault}{asks}; {self._remedy()}", pause)
         if response.is_redirect:
-            there = one_line(response.headers["Location"])[:LONGEST_ADDRESS]
-            raise Refused(f"{fault} and redirects to {there}; name that address if you trust it")
+            target = one_line(response.headers["Location"])[:LONGEST_ADDRESS]
+            raise Refused(f"{fault} and redirects to {target}; name that address if you trust it")
         if status != HTTPStatus.OK:
             raise Unreadable(f"{fault}; {NO_WIKI}")
 
@@ -170,15 +170,15 @@ class Transport:
         try:
             answer = json.loads(body)
         except (ValueError, RecursionError):
-            begins = one_line(repr(body[:60]))
-            raise Unreadable(f"{no_answer} ({begins} …); {NO_WIKI}", pause=0.0) from None
+            beginning = one_line(repr(body[:60]))
+            raise Unreadable(f"{no_answer} ({beginning} …); {NO_WIKI}", pause=0.0) from None
         if isinstance(answer, dict) and "error" in answer:
-            self._refuse(answer["error"], response)
+            self._raise_api_error(answer["error"], response)
         if not isinstance(answer, dict) or not answer.keys() & {"query", "batchcomplete"}:
             raise Unreadable(f"{no_answer}; {NO_WIKI}")
         return answer
 
-    def _refuse(self, error: Any, response: requests.Response) -> None:
+    def _raise_api_error(self, error: Any, response: requests.Response) -> None:
         details = error if isinstance(error, dict) else {}
         code = str(details.get("code", "unknown"))
         info = one_line(str(details.get("info")))
@@ -195,14 +195,14 @@ class Transport:
 _BACKOFF = wait_random_exponential(multiplier=0.2, max=5.0)
 
 
-def _may_pass(fault: BaseException) -> bool:
+def _can_retry(fault: BaseException) -> bool:
     return isinstance(fault, PagesError) and fault.pause is not None
 
 
 def _pause(state: RetryCallState) -> float:
     fault = state.outcome.exception() if state.outcome else None
-    wanted = (fault.pause or 0.0) if isinstance(fault, PagesError) else 0.0
-    return max(wanted, _BACKOFF(state))
+    minimum = (fault.pause or 0.0) if isinstance(fault, PagesError) else 0.0
+    return max(minimum, _BACKOFF(state))
 
 
 def _user_agent(contact: str) -> str:
@@ -210,6 +210,6 @@ def _user_agent(contact: str) -> str:
         raise InputError(
             f"{contact!r} cannot be sent as a contact; give an e-mail address or a link, in ASCII"
         )
-    clients = (f"{name}/{metadata.version(name)}" for name in ("wikipedia", "requests"))
-    us = f"thoughtgraph/{metadata.version('thoughtgraph')}"
-    return f"{us} ({contact or 'no contact given'}) {' '.join(clients)}"
+    libraries = (f"{name}/{metadata.version(name)}" for name in ("wikipedia", "requests"))
+    program = f"thoughtgraph/{metadata.version('thoughtgraph')}"
+    return f"{program} ({contact or 'no contact given'}) {' '.join(libraries)}"

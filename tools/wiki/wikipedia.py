@@ -1,9 +1,9 @@
 """Live Wikipedia, and any other MediaWiki, through the `wikipedia` package.
 
-The package asks one wiki for the whole process, remembers answers whatever their wiki and age, and
-is silent about failures. So each search loads a copy of its module (2 ms), which sends its requests
-through our transport: several wikis and languages can be asked side by side, and other users of the
-package notice nothing.
+The package serves one wiki per process, caches answers regardless of their wiki and age, and hides
+failures. So each search loads its own copy of the package's module (2 ms), which sends its requests
+through our transport. Several wikis and languages can then be searched at the same time, and other
+users of the package notice nothing.
 """
 
 import asyncio
@@ -35,11 +35,11 @@ from thoughtgraph.tools.wiki.recordings import WikiCache
 from thoughtgraph.tools.wiki.transport import PER_SECOND, Transport
 
 GRACE = 0.5
-"""Seconds that a request in flight gets to notice that its time is over (ours)."""
+"""Seconds beyond the deadline in which a request in flight can end by itself (ours)."""
 LONGEST_TITLE = 255
-"""Bytes of the longest title there can be (MediaWiki)."""
+"""Bytes that a title may have (MediaWiki)."""
 LONGEST_SEARCH = 300
-"""Letters of the longest search (Wikipedia)."""
+"""Characters that a search may have (Wikipedia)."""
 NO_TEXT = "the wiki gives no plain text: it lacks the extension TextExtracts; choose another wiki"
 
 _ILLEGAL = frozenset("#<>[]{}|")
@@ -49,20 +49,20 @@ _T = TypeVar("_T")
 class Wikipedia:
     """The pages of one MediaWiki.
 
-    A title is found whatever its case if a search finds it; `Title#Section` is the page `Title`; a
-    page with several meanings gives their titles.
+    A title is found in whatever case if the wiki's search finds it. `Title#Section` is the page
+    `Title`. A title with several meanings gives the titles of these meanings.
 
     Args:
         address: The address of the wiki's `api.php`.
-        cache_file: Where its answers are kept.
-        deadline: Seconds after which finding a page ends, however many requests it takes.
-        contact: How the wiki's operators can reach whoever runs this: an address or a link.
-        recording: What they are kept for.
+        cache_file: The file in which the wiki's answers are kept.
+        deadline: Seconds for finding a page, however many requests that takes.
+        contact: An address or link at which the wiki's operators can reach this program's user.
+        recording: How long the answers are kept; see `WikiCache`.
         per_second: Requests a second to the wiki's host, over all runs of the process.
 
     Raises:
-        InputError: The address is none, the contact does not fit into a header, or the file cannot
-            be used.
+        InputError: The address is invalid, the contact does not fit into a header, or the file
+            cannot be used.
     """
 
     def __init__(
@@ -81,44 +81,44 @@ class Wikipedia:
         self._cache = WikiCache(cache_file, recording)
 
     async def find(self, entity: str) -> Page | Similar:
-        """Returns the page of that title, or what is similar to it.
+        """Returns the page with that title, or similar titles.
 
         Raises:
-            PagesError: The wiki could not be asked, or not in time.
+            PagesError: The wiki gave no usable answer in time.
         """
         return await self._in_time(partial(self._find, entity))
 
     async def check(self) -> None:
-        """Asks whether the wiki answers and gives plain text; a replay needs none.
+        """Checks that the wiki answers and gives plain text; a replay needs no wiki.
 
         Raises:
-            PagesError: It does not; the message says what to do.
+            PagesError: The wiki does not; the message says what to do.
         """
         if self._recording != "replay":
             query = {"action": "query", "meta": "siteinfo", "prop": "extracts", "format": "json"}
             until = time.monotonic() + self._deadline
             answer = await self._in_time(partial(self._transport.ask, query, until))
-            warned = answer.get("warnings")
-            if isinstance(warned, dict) and "extracts" in str(warned.get("query")):
+            warnings = answer.get("warnings")
+            if isinstance(warnings, dict) and "extracts" in str(warnings.get("query")):
                 raise Unreadable(NO_TEXT)
 
     def package(self) -> Any:
         """Returns a copy of the `wikipedia` package's module that asks this wiki.
 
-        From now until the deadline: it is good for one search.
+        The copy is good for one search, whose deadline counts from now.
         """
         spec: Any = find_spec("wikipedia.wikipedia")
         module: Any = module_from_spec(spec)
         spec.loader.exec_module(module)
         module._wiki_request = partial(self._answer, time.monotonic() + self._deadline)
-        module.BeautifulSoup = partial(BeautifulSoup, features="html.parser")  # warns of no parser
+        module.BeautifulSoup = partial(BeautifulSoup, features="html.parser")  # else it warns
         module.exceptions = wikipedia.exceptions
         return module
 
     async def _in_time(self, work: Callable[[], _T]) -> _T:
-        """Returns what is worked out in a thread, if it is ready by the deadline."""
+        """Runs work in a thread and returns its result if it is ready by the deadline."""
         try:
-            # The thread ends by itself; this is for the one that hangs where no timeout reaches.
+            # A thread ends by itself, unless it hangs where no timeout of ours reaches.
             async with asyncio.timeout(self._deadline + GRACE):
                 return await asyncio.to_thread(work)
         except TimeoutError:
@@ -134,22 +134,22 @@ class Wikipedia:
         if page is not None:
             return page
         titles = _search(package, entity)
-        same = [each for each in titles if title_key(each) == title_key(title or entity)]
-        page = _page(package, same[0]) if same and same[0] != title else None
+        matches = [each for each in titles if title_key(each) == title_key(title or entity)]
+        page = _page(package, matches[0]) if matches and matches[0] != title else None
         return page or first_similar(titles)
 
 
 def _page(package: Any, title: str) -> Page | Similar | None:
-    """Returns a page, the meanings of its title, or None if there is none."""
+    """Returns a page, the meanings of its title, or None if there is no such page."""
     try:
         page = package.page(title, auto_suggest=False)
     except wikipedia.DisambiguationError as error:
         options = [one_line(str(option)) for option in error.options]
         return first_similar(options, ambiguous=True)
     except (wikipedia.PageError, KeyError, AssertionError):
-        return None  # the package trips over what the wiki says of a title that cannot be
+        return None  # the package fails on the wiki's reply to an impossible title
     except InputError:
-        raise  # the file of answers
+        raise  # from the file of answers
     except (TypeError, AttributeError, LookupError, ValueError, RecursionError) as error:
         raise Unreadable("the wiki's answer has another form than MediaWiki's") from error
     try:
@@ -172,7 +172,7 @@ def _search(package: Any, text: str) -> list[str]:
 
 
 def _legal_title(entity: str) -> str | None:
-    """Returns a text as a title without section, or None if no page can have it."""
+    """Returns the title in a text, without a section; None if no page can have that title."""
     title, hash_sign, section = one_line(entity.replace("_", " ")).partition("#")
     title = title.strip()
     if hash_sign and not section.strip():
