@@ -30,7 +30,7 @@ OPTIONS: list[tuple[list[str], list[str]]] = [
     (["--json", "/no/folder/x.json"], ["'/no/folder'"]),
     (["--html", "/proc/x.html"], ["'/proc/x.html'", "another file"]),
     (["--json", "~nobody-of-that-name/x"], ["~nobody-of-that-name"]),
-    (["--method", "refine"], ["refine", "ask the model", "--oracle"]),
+    (["--method", "refine"], ["refine", "a model judge", "--oracle"]),
     (["--method", "react", "--oracle"], ["react", "game24", "has tools"]),
     (["--method", "io", "--oracle", "--task", "question"], ["'io' never asks", "refine"]),
 ]
