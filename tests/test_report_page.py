@@ -129,7 +129,7 @@ def test_a_tree_that_no_search_grew_is_told_in_one_line_and_no_page_leads_to_it(
 ) -> None:
     kept("r", [asked(method, 0, 1.0, {}, tree=packed(tree))])
     code, _, err = command("report", "r", "--out", "page")
-    assert code == 2 and f"the tree of '{method}-0' is none" in err and "\n" not in err.strip()
+    assert code == 2 and f"the tree of '{method}-0' is damaged" in err and "\n" not in err.strip()
     assert method != "io" or "(thought '0' has no depth)" in err
     assert not Path("page").exists()
 
