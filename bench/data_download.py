@@ -158,7 +158,8 @@ def _download(wanted: Download, file: Path, progress: Progress) -> Path:
     try:
         pooch.retrieve(wanted.address, wanted.sha256, file.name, file.parent, downloader=fetcher)
     except exceptions.HTTPError as error:
-        raise DataUnavailable(f"it answers with status {error.response.status_code}") from error
+        status = error.response.status_code
+        raise DataUnavailable(f"it answers with HTTP status {status}; try again later") from error
     except requests.RequestException as error:
         reasons = (why for kind, why in _REASONS if isinstance(error, kind))
         why = next(reasons, f"it cannot be read ({type(error).__name__})")

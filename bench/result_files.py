@@ -93,10 +93,12 @@ class ResultFolder:
         return self.path / UNFINISHED / f"{key}.sqlite"
 
     def rows(self) -> Iterator[Row]:
-        """Yields the rows of all files, with packed trees, file by file in the order of writing.
+        """Yields the rows of all files by name, each file's in the order of writing.
+
+        Trees stay packed.
 
         Raises:
-            InputError: A whole line is not a result.
+            InputError: A line with a key is not a result.
         """
         for file in sorted(self.path.glob("results*.jsonl")):
             for row in read_lines(file):
@@ -242,7 +244,7 @@ def append_line(file: Path, row: Row) -> None:
 
 
 def read_lines(file: Path) -> Iterator[Row]:
-    """Yields the rows of a file and skips lines that are torn."""
+    """Yields the rows of a file; skips torn lines and those without a key."""
     with file.open("rb") as lines:
         for line in lines:
             try:

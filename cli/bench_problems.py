@@ -18,17 +18,23 @@ def is_made(data: str) -> bool:
 
 
 def chosen(part: Part, data: str, seed: int) -> list[Record]:
-    """Returns the problems of a file or of a generator, or a range of them, or a sample of that.
+    """Returns the problems of a file or a generator, narrowed by facts, a range and a sample.
 
     Args:
-        part: The facts, the range and the sample size to choose by.
+        part: The facts, the range and the sample size; for `made:TYPES`, the size for each type
+            (0: 100), and nothing else.
         data: The file, or `made:TYPES`; empty for all generated problems of the task.
-        seed: Seed of the sample, unless the part has its own.
+        seed: Seed of the sample or of `made:TYPES`, unless the part has its own.
+
+    Raises:
+        InputError: There are too few problems, or `made:TYPES` is to be narrowed.
     """
     task = task_of(part.task)
     seed = seed if part.sample_seed is None else part.sample_seed
     types = data.partition(":")[2]
     if is_made(data) and types:
+        if part.where or part.problems:
+            raise InputError("made:TYPES draws its problems; choose how many with --sample alone")
         kinds = [kind for kind in types.split(",") if kind]
         return generated(task, kinds, part.sample or 100, seed)
     records = generated(task) if is_made(data) else load(task, data, paragraphs=part.paragraphs)
@@ -42,7 +48,7 @@ def chosen(part: Part, data: str, seed: int) -> list[Record]:
         raise InputError(
             f"{part.sample} {noun} are wanted and {size} are there; take fewer with --sample {size}"
         )
-    # All records are shuffled: a small sample is the beginning of a larger one, which continues it.
+    # All records are shuffled, so that a small sample is the beginning of a larger one.
     shuffled = random.Random(seed).sample(records, len(records))
     return shuffled[: part.sample] if part.sample else records
 

@@ -71,7 +71,7 @@ def problems_of(data: str) -> str:
         return data
     file = Path(FOLDER) / data_set(data).file
     if not file.exists() and get([data], FOLDER):
-        raise InputError(f"{data} is not there; run the same command again")
+        raise InputError(f"the download of {data} was stopped; run the same command again")
     return str(file)
 
 

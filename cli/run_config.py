@@ -98,7 +98,7 @@ def _complete(options: DemoOptions, base: RunConfig) -> RunConfig:
 
 
 def with_database(options: SolveOptions) -> SolveOptions:
-    """Returns options with `--database` as a setting; a file has its absolute path."""
+    """Returns the options with `--database` as a setting; a file's path is made absolute."""
     location = options.database
     if not location:
         return options

@@ -25,7 +25,7 @@ from thoughtgraph.usage import Usage
 SUFFIXES = (".json", ".jsonl")
 DATABASE = b"SQLite format 3\x00"
 """The first bytes of a file of checkpoints or recorded answers."""
-REMEDY = "`thoughtgraph solve --json FILE` writes one"
+REMEDY = "give a result file, as `thoughtgraph solve --json FILE` writes it"
 
 
 class CheckedResult(TypedDict):
@@ -85,7 +85,7 @@ def _items(path: Path) -> list[Any]:
     try:
         decoded = content.decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"{str(path)!r} is no text file; a result is JSON, {REMEDY}") from None
+        raise InputError(f"{str(path)!r} is no text file; a result is JSON; {REMEDY}") from None
     parts = decoded.split("\n") if path.suffix == ".jsonl" else [decoded]
     try:
         return [whole(json.loads(part)) for part in parts if part.strip()]

@@ -156,9 +156,9 @@ def _other_methods(task: Task) -> str:
 
 
 def _methods_for(task: Task, methods: Iterable[str]) -> Iterator[str]:
-    """Yields the methods that take a task with its published settings."""
+    """Yields the methods that can search a task with the settings that it publishes for them."""
     for name in methods:
-        with suppress(SettingError):  # the published settings suit other methods
+        with suppress(SettingError):  # a task may publish settings that a method lacks
             if not missing_capabilities(name, task, effective_settings(name, task)):
                 yield name
 

@@ -120,8 +120,8 @@ class Run:
         for name, value in chosen.items():
             if value is not None and value != settings.get(name):
                 raise SettingError(
-                    f"this run began with {name}={settings.get(name)!r}, not {value!r}; leave it "
-                    "out, or start again"
+                    f"this search began with {name}={settings.get(name)!r}, not {value!r}; leave "
+                    f"{name} out, or start a new search"
                 )
         if self.policy is not None:
             self.policy.admit(self.settings, settings)

@@ -151,15 +151,20 @@ def add_counts(total: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, 
 
 
 def _advance(total: Usage, mark: Mapping[str, float]) -> None:
-    """Counts the superstep of a mark and its seconds, as far as they are not counted yet."""
-    old = total.get("mark", {"step": -1.0, "until": 0.0})
-    if mark["step"] > old["step"]:
+    """Adds a node's superstep and waiting time to `levels` and `seconds`; no time counts twice.
+
+    Args:
+        total: The usage so far, changed in place; its `mark` says what is already counted.
+        mark: The node's superstep `step`, and the instants `begin` and `until` of its waiting.
+    """
+    counted = total.get("mark", {"step": -1.0, "until": 0.0})
+    if mark["step"] > counted["step"]:
         total["levels"] = total.get("levels", 0) + 1
-    begin = max(mark["begin"], old["until"])
+    begin = max(mark["begin"], counted["until"])
     total["seconds"] = total.get("seconds", 0.0) + max(0.0, mark["until"] - begin)
     total["mark"] = {
-        "step": max(mark["step"], old["step"]),
-        "until": max(mark["until"], old["until"]),
+        "step": max(mark["step"], counted["step"]),
+        "until": max(mark["until"], counted["until"]),
     }
 
 

@@ -54,10 +54,17 @@ BACK = "step {step} is bad: back to thought {to}"
 SURPLUS = "ended after the last solution that was wanted"
 
 
-async def faults_asked(
-    step: Step, state: SearchState, role: str, *, apart: bool
+async def requests_and_faults(
+    step: Step, state: SearchState, role: str, *, free_form: bool
 ) -> tuple[list[Ask[Faults]], Tree]:
-    """Returns the requests about the paths due at a node, and the faults the task itself finds."""
+    """Returns the requests about the paths due at a node, and the faults the task itself finds.
+
+    Args:
+        step: This run of the node.
+        state: The state.
+        role: The node's name, also the role of its requests.
+        free_form: Whether completions are analyses, whose bad steps a later request reads.
+    """
     task, asks, task_faults = step.task(Reviews), list[Ask[Faults]](), Tree()
     for due in schedule.due_at(state, role):
         path = path_to(state["thoughts"], due.thought)
@@ -67,18 +74,18 @@ async def faults_asked(
         if isinstance(review, Faults):
             task_faults[due.thought] = Thought(analysis=review.analysis, bad=review.steps)
         else:
-            question = _read_later(review) if apart else review
+            question = _read_later(review) if free_form else review
             asks.append(Ask(question, due.thought, role, expansion=0, judges=True))
     return asks, task_faults
 
 
 async def analyse(step: Step, state: SearchState) -> dict[str, Any]:
     """Line 3: requests analyses; under `single_call` they name the bad steps, an empty one none."""
-    apart = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
-    asks, new = await faults_asked(step, state, "analyse", apart=apart)
+    free_form = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
+    asks, new = await requests_and_faults(step, state, "analyse", free_form=free_form)
     for reply in await step.ask(asks):
         analysis = shortened(reply.texts[0].strip())
-        faults = Thought() if apart and analysis else Thought(bad=reply.reading.steps)
+        faults = Thought() if free_form and analysis else Thought(bad=reply.reading.steps)
         new[reply.ask.about] = {"analysis": analysis, "usage": reply.usage, **faults}
     step.count(analyses=len(new))
     return step.update(thoughts=new)
@@ -86,7 +93,7 @@ async def analyse(step: Step, state: SearchState) -> dict[str, Any]:
 
 async def extract_index(step: Step, state: SearchState) -> dict[str, Any]:
     """Line 4: requests B, the bad steps that each analysis names."""
-    asks, new = await faults_asked(step, state, "extract_index", apart=False)
+    asks, new = await requests_and_faults(step, state, "extract_index", free_form=False)
     for reply in await step.ask(asks):
         bad, raw = reply.reading.steps, cut(reply.texts[0])
         new[reply.ask.about] = Thought(analysis_raw=raw, bad=bad, usage=reply.usage)

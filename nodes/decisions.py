@@ -23,6 +23,7 @@ def requested(kind: str, shown: Mapping[str, Any]) -> dict[str, Any]:
         kind: What is reviewed: `select` or `answer`.
         shown: The data shown to the person.
     """
+    # The arguments are fields of a reply, for an edit to begin with; `approve` ignores them.
     if kind == "answer":
         args, description = {"answer": shown["answer"]}, shown["outcome"]
     else:

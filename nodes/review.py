@@ -5,6 +5,7 @@ days on a server. The tree marks every change as made by hand. A reply that is e
 requested again, with the reason.
 """
 
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, cast
 
@@ -179,11 +180,13 @@ def _note(thought: Thought, event: str) -> str:
 def _ids(keys: Sequence[str], reply: Mapping[str, Any], name: str) -> Sequence[str]:
     ids = reply.get(name, [])
     if not isinstance(ids, list) or not all(key in keys for key in ids):
-        raise InputError(f"{name!r} is a list of ids of the thoughts shown: {', '.join(keys)}")
+        shown = json.dumps([*keys])
+        raise InputError(f"{name!r} is a list of ids, as texts, of the thoughts shown: {shown}")
     return ids
 
 
-def _final(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+def _checked_answer(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns a reply that either accepts the answer or gives another one."""
     text = reply.get("answer")
     if text is not None and (not isinstance(text, str) or len(text) > TEXT_LIMIT):
         raise InputError(f"an answer is a text of at most {TEXT_LIMIT} characters, or null")
@@ -195,8 +198,9 @@ def _final(reply: Mapping[str, Any]) -> Mapping[str, Any]:
 async def _review_answer(step: Step, state: SearchState) -> dict[str, Any]:
     """Pauses for a review of the answer; returns the update that accepts or replaces it."""
     summary = {name: state.get(name) for name in ("answer", "outcome", "candidates")}
-    reply = _request_reply("answer", state, summary, ANSWER_FORM, _final)
+    reply = _request_reply("answer", state, summary, ANSWER_FORM, _checked_answer)
     reason = f" ({reply['note']})" if reply.get("note") else ""
+    # The event `ended` reads both from the update that has the outcome.
     ending: dict[str, Any] = {"answer": state["answer"], "stop_reason": state["stop_reason"]}
     if "answer" not in reply:
         return {**ending, "outcome": f"{state['outcome']}; a person accepted the answer{reason}"}

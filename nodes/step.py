@@ -141,7 +141,7 @@ class Step:
         """
         with shared(self.run, self._running.checkpoint_id) as ledger:
             try:
-                results = await self._all(calls, ledger)
+                results = await self._make_all(calls, ledger)
             finally:
                 ledger.asking -= 1
             ledger.counts.append(self._counts)
@@ -153,12 +153,12 @@ class Step:
                 self._counts = reduce(add_counts, ledger.counts, {})
         return results
 
-    async def _all(self, calls: Sequence[Call], ledger: Ledger) -> list[Kept | None]:
-        """Makes calls as LangGraph tasks, or awaits them directly.
+    async def _make_all(self, calls: Sequence[Call], ledger: Ledger) -> list[Kept | None]:
+        """Makes calls as LangGraph tasks, which store each result, or awaits them directly.
 
-        Calls are awaited directly where nothing is stored, if there is only one, which the node's
-        own write records, and if `max_concurrency` is not above the nodes that run at once: a node
-        holds one slot while its tasks wait for another, so all would wait for ever.
+        It awaits them if the run has no thread, if there is only one (the node's own write records
+        it), or if `max_concurrency` leaves no slot beyond those of the running nodes: each node
+        would hold a slot while its tasks wait for one.
         """
         slots = self._config.get("max_concurrency")
         as_tasks = self._running.thread_id is not None and len(calls) > 1
@@ -168,9 +168,9 @@ class Step:
         results = await asyncio.gather(*(self._result(call, ledger, as_tasks) for call in calls))
         # Before a crash the node may have made other calls, such as under a lower limit. A result
         # that is stored for another call is not used.
-        others = [at for at, each in enumerate(results) if each and each["name"] != calls[at].name]
-        repeated = await self._all([calls[at] for at in others], ledger) if others else []
-        for at, each in zip(others, repeated, strict=True):
+        stale = [at for at, each in enumerate(results) if each and each["name"] != calls[at].name]
+        repeated = await self._make_all([calls[at] for at in stale], ledger) if stale else []
+        for at, each in zip(stale, repeated, strict=True):
             results[at] = each
         return results
 

@@ -116,16 +116,18 @@ def level_votes(state: SearchState, chosen: str, by: By) -> list[Vote]:
 
 
 def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:
+    """Returns the vote that chose a thought among its level; None if there was no choice."""
     depth = chosen["depth"]
     level = [t for t in state["thoughts"].values() if t["depth"] == depth and "value" in t]
     if len(level) < 2 or "value" not in chosen or chosen["id"] == ROOT:
         return None
     worth = {thought["id"]: thought["value"] for thought in level}
-    losses = [thought.get("unread", 0) for thought in level]
-    unread = sum(losses) if by == "scores" else max(losses)
+    unread_counts = [thought.get("unread", 0) for thought in level]
+    # One comparison gives all its thoughts the same count; scores each have their own.
+    unread = sum(unread_counts) if by == "scores" else max(unread_counts)
     read = by != "scores" or not chosen.get("unread")
     counted = vote(by, worth, chosen["id"], unread=unread, step=depth, read=read)
-    if by == "scores" and all(losses):
+    if by == "scores" and all(unread_counts):  # no score could be read
         counted["of"] = 0.0
     return {**counted, "tied": [_name(state["thoughts"][key]) for key in counted["tied"]]}
 

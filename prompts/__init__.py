@@ -54,11 +54,10 @@ def worked_examples(
     Raises:
         InputError: The file cannot be read.
     """
-    # Both are read in any case, so that an observer sees every setting that the task uses.
-    chosen, count = options.get("examples") or default, options.get("shots") or 0
+    chosen = options.get("examples") or default
     if chosen == NONE:
         return []
-    return list(own(count)) if chosen == OWN else [read_examples(chosen)]
+    return list(own(options.get("shots") or 0)) if chosen == OWN else [read_examples(chosen)]
 
 
 @lru_cache(maxsize=8)

@@ -48,7 +48,7 @@ class Fever(Knowledge):
     _reader = staticmethod(label)
 
     def closed_book(self, problem: str) -> str:
-        """Returns the claim as a question."""
+        """Returns the claim as a question, for prompts without tools."""
         return (
             f"Does Wikipedia support this claim, refute it, or say too little about it? {problem}"
         )

@@ -46,7 +46,7 @@ def _formulas(line: str) -> str:
 
 
 def theorem_answer(text: str, where: Where) -> str | None:
-    """Returns a leading truth value or choice, else the formula."""
+    """Returns a leading truth value (yes counts as true) or option letter, else the formula."""
     if where != "text" and (match := _TRUTH.match(text)):
         word = match[1].lower()
         return _WORDS.get(word, word)

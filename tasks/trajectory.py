@@ -131,13 +131,14 @@ def _observation_lines(step: int, thought: Thought) -> Sequence[str]:
 def read_move(text: str, thought: str = "") -> Move:
     """Reads the first step out of a completion.
 
-    Labels may be decorated and have any number. The thought is the text before the first action,
-    the action is the first line after its label.
+    Labels may be decorated; their numbers are ignored. The thought is the text before the first
+    action. The action is the first line after its label or, without a label, the first line that is
+    only an action, such as `Lookup[capital]`.
 
     Args:
         text: The completion, which may go on after the step.
-        thought: The thought, if the prompt asked only for its action; the label of the action may
-            then be missing.
+        thought: The thought, if the prompt asked only for its action. Without a label, the first
+            line is then the action, whatever its form.
     """
     step = _OBSERVED.split(text, maxsplit=1)[0]
     match = _ACTION.search(step)

@@ -61,7 +61,7 @@ class ZeroShot:
         return self.question_of(problem)
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
-        """Returns the plain question; `cot` asks for a strategy or for steps first."""
+        """Returns the question: `io` asks for the answer alone, `cot` for reasoning first."""
         return Question(
             self.ask_prompt(problem, style, options), each(partial(self.answer, problem))
         )

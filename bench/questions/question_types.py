@@ -134,9 +134,10 @@ def _two_counts(d: DraftBuilder) -> tuple[Ask, Ask, str, str]:
 
 
 def _sum(d: DraftBuilder) -> QuestionDraft:
-    first, second, one, two = _two_counts(d)
+    first, second, first_text, second_text = _two_counts(d)
     comma = "," if d.scene.style == "ptr" else ""
-    question = f"what is the sum of the number of {one}{comma} and the number of {two}?"
+    counts = f"{first_text}{comma} and the number of {second_text}"
+    question = f"what is the sum of the number of {counts}?"
     return d.draft(question, first, second, join="sum")
 
 
@@ -244,6 +245,7 @@ def _count_of_other(d: DraftBuilder) -> QuestionDraft:
 
 
 def _analogy(d: DraftBuilder) -> QuestionDraft:
+    """Asks about the objects that have the relations to c that b has to a."""
     a, b, c = d.targets(3)
     other = d.add(Reference(like=(a, b, c)))
     kind = d.rng.choice(("attribute", "count", "exist"))
@@ -254,7 +256,7 @@ def _analogy(d: DraftBuilder) -> QuestionDraft:
     elif kind == "exist":
         tail = f"is there an object that {target} has the same positional relation to?"
     else:
-        kind = d.askable_attribute()
+        kind = d.askable_attribute()  # `Ask` names the attribute itself
         word = "shape" if kind == "category" and d.scene.style == "clevr" else kind
         tail = f"{target} has the same positional relation to an object of what {word}?"
     return d.draft(lead + tail, Ask(kind, other))

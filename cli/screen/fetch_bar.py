@@ -13,10 +13,10 @@ class FetchBar:
     """Shows the progress of a fetch: a bar in a capable terminal, a line for each tenth elsewhere.
 
     Args:
-        otherwise: The status line while nothing is fetched.
+        status: The status line while nothing is fetched.
     """
 
-    def __init__(self, console: Console, otherwise: str) -> None:
+    def __init__(self, console: Console, status: str) -> None:
         self._console = console
         self._drawn = console.is_terminal and not console.is_dumb_terminal
         self._progress = Progress(
@@ -27,36 +27,41 @@ class FetchBar:
             console=console,
             transient=True,
         )
-        self._otherwise = console.status(otherwise)
+        self._status = console.status(status)
         self._tenth = -1
 
     def __enter__(self) -> "FetchBar":
         """Shows the status line until a fetch reports progress."""
         if self._drawn:
-            self._otherwise.start()
+            self._status.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Removes the status line and the bar."""
-        self._otherwise.stop()
+        self._status.stop()
         if self._progress.live.is_started:
             self._progress.stop()
 
     def __call__(self, what: str, done: int, total: int | None) -> None:
-        """Shows the progress of a fetch, in bytes."""
+        """Shows the progress of a fetch.
+
+        Args:
+            what: The name of what is fetched.
+            done: Bytes so far.
+            total: All bytes; None if unknown.
+        """
         if not self._drawn:
             self._write(what, done, total)
             return
-        if self._tenth < 0:
-            self._tenth = 0
-            self._otherwise.stop()
+        if not self._progress.task_ids:  # the first report
+            self._status.stop()
             self._console.print(f"fetching {text.line(what)}", markup=False)
             self._progress.add_task("", total=total)
             self._progress.start()
         self._progress.update(self._progress.task_ids[0], completed=done)
         if done == total:
             self._progress.stop()
-            self._otherwise.start()
+            self._status.start()
 
     def _write(self, what: str, done: int, total: int | None) -> None:
         """Writes a line for each tenth, or a single line if the total is unknown."""

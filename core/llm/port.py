@@ -105,7 +105,7 @@ class ChatPort:
 
     def price(self) -> Price | None:
         """Returns the price of the model; None if unknown."""
-        # By the model's own name and address: a server's clients use another name.
+        # The table may not know `self.name` and `self.endpoint`, which a caller can choose.
         model, provider = self.model, str(self.model._get_ls_params().get("ls_provider", ""))
         return self._price or public_price(model_name(model), endpoint_of(model), provider)
 

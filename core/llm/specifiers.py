@@ -117,7 +117,7 @@ def key_for(address: str) -> str | None:
             if not key:
                 raise InputError(f"{VARIABLE} has no key for {owner!r}; write {owner}=KEY")
         if not (key.isascii() and key.isprintable()):
-            raise InputError(f"{VARIABLE} has a key that is not printable ASCII; write ADDRESS=KEY")
+            raise InputError(f"{VARIABLE} has a key with letters outside ASCII; paste it anew")
         if key and _within(address, owner):
             return key
         owners += [owner or "no address"] if key else []
@@ -129,15 +129,15 @@ def key_for(address: str) -> str | None:
     return None
 
 
-def _within(address: str, owner: str) -> bool:
-    """Returns whether an address equals the owner's, or lies below it on the same server."""
+def _within(address: str, base: str) -> bool:
+    """Returns whether an address equals another one, or lies below it on the same server."""
     try:
-        target, own = urlsplit(address), urlsplit(owner)
+        target, own = urlsplit(address), urlsplit(base)
         servers = [(u.scheme, u.hostname, u.port or _PORTS.get(u.scheme)) for u in (target, own)]
     except ValueError:
         return False
     if not own.hostname or servers[0] != servers[1]:
         return False
-    if ".." in target.path or "%" in target.path:  # it might leave the owner's path
+    if ".." in target.path or "%" in target.path:  # it might leave the base's path
         return False
     return f"{target.path.rstrip('/')}/".startswith(f"{own.path.rstrip('/')}/")

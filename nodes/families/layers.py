@@ -42,7 +42,10 @@ def layer(state: SearchState) -> list[str]:
 
 
 def is_full(state: SearchState) -> bool:
-    """Returns whether the layer below the visited thought has all its steps."""
+    """Returns whether no more steps are to be requested below the visited thought.
+
+    The extractor gives all steps below the root at once, and a pruned thought gets no more.
+    """
     tree, settings = state["thoughts"], FgdipSettings.of(state["settings"])
     parent = visited(tree)
     if (parent == ROOT and settings.extractor) or parent not in living(tree):

@@ -107,8 +107,8 @@ class Asking:
 
     # Answers, Refines, Judges, Same, Plausible
 
-    def _shown(self, problem: str, options: Options) -> dict[str, str]:
-        """Returns the values that every prompt needs: the schema, its dialect and the question."""
+    def _prompt_values(self, problem: str, options: Options) -> dict[str, str]:
+        """Returns the values of prompts that show the database: schema, dialect and question."""
         database = self._database(problem, options)
         return {
             "schema": database.schema(options["sample_values"]),
@@ -119,7 +119,7 @@ class Asking:
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
         """Returns the question for a query; under `cot` the model reasons first."""
         return Question(
-            Prompt(fill(f"sql/{style}", **self._shown(problem, options))), each(query_in)
+            Prompt(fill(f"sql/{style}", **self._prompt_values(problem, options))), each(query_in)
         )
 
     def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
@@ -127,7 +127,7 @@ class Asking:
         tries = "\n\n".join(
             f"{query.get('answer') or query['text']}\n-- {query.get('note', '')}" for query in path
         )
-        prompt = fill("sql/refine", **self._shown(problem, options), tries=tries)
+        prompt = fill("sql/refine", **self._prompt_values(problem, options), tries=tries)
         return Question(Prompt(prompt), each(query_in))
 
     async def _ran(self, problem: str, query: str, options: Options) -> Rows | QueryError:

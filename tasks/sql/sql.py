@@ -178,7 +178,7 @@ class Sql(Acting):
     def _prompt(
         self, name: str, problem: str, path: Path, options: Options, **values: str
     ) -> Prompt:
-        fields = {**self._shown(problem, options), **values}
+        fields = {**self._prompt_values(problem, options), **values}
         fields["parts"] = "\n".join(_lines(path)) or "(none yet)"
         fields["next"] = f"{PART}{len(path) + 1}"
         return Prompt(fill(f"sql/{name}", **fields, steps=numbered(path)))

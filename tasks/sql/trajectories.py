@@ -76,11 +76,11 @@ class Acting(Asking):
                 Move(f"I need to see {n}.", f"describe_table[{n}]") for n in dict.fromkeys(tables)
             ]
 
-        return Question(Prompt(fill("sql/extract", **self._shown(problem, options))), read)
+        return Question(Prompt(fill("sql/extract", **self._prompt_values(problem, options))), read)
 
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
         """Returns the question whether a query gives the answer."""
-        prompt = fill("sql/verify", **self._shown(problem, options), query=answer)
+        prompt = fill("sql/verify", **self._prompt_values(problem, options), query=answer)
         return Question(Prompt(prompt), judgements.judgement)
 
     def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:

@@ -171,8 +171,10 @@ def query_color(view: View, first: Item, second: Item | None = None) -> str:
     part, item = (first, second) if isinstance(first, str) else (second, first)
     word, obj = word_of(view, part, "part"), _object(view, one(view, item))
     entry = obj.parts.get(word)
-    if entry is None or entry.color is None:
-        raise PlanError("E_PART", f"{obj.name} has no {word} of a known color")
+    if entry is None:
+        raise PlanError("E_PART", f"{obj.name} has no {word}")
+    if entry.color is None:
+        raise PlanError("E_PART", f"the color of the {word} of {obj.name} is not known")
     return entry.color
 
 

@@ -78,10 +78,11 @@ class Database:
         return await loop.run_in_executor(self._workers, self.run_now, query, bounds)
 
     def _samples(self, table: Table, count: int) -> dict[str, str]:
+        """Returns up to `count` values by column; none for a column whose query fails."""
         samples: dict[str, str] = {}
         for column, _ in table.columns if count else ():
-            clause = f"DISTINCT {column} FROM {table.name} WHERE {column} IS NOT NULL LIMIT {count}"
-            rows = self.run_now(f"SELECT {clause}", Bounds(seconds=1.0))
+            source = f"{table.name} WHERE {column} IS NOT NULL LIMIT {count}"
+            rows = self.run_now(f"SELECT DISTINCT {column} FROM {source}", Bounds(seconds=1.0))
             if isinstance(rows, Rows) and rows.rows:
                 samples[column] = ", ".join(cell(value) for (value,) in rows.rows)
         return samples

@@ -100,8 +100,8 @@ def _refuse_changes(expressions: Any, tree: Any, dialect: str) -> None:
     """Refuses a statement if any part of it writes or reaches beyond the data."""
     changing = tree.find(*(getattr(expressions, name) for name in _CHANGES))
     if changing is not None or not isinstance(tree, expressions.Query):
-        part = tree if changing is None else changing
-        raise QueryError(f"only a SELECT is run here, and this has {part.key.upper()} in it")
+        word = "none" if changing is None else changing.key.upper().replace("LOCK", "FOR UPDATE")
+        raise QueryError(f"only a SELECT is run here, and this has {word} in it")
     if dialect == "postgres":
         for function in tree.find_all(expressions.Anonymous):
             if _REACHING.match(str(function.name)):

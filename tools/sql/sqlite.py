@@ -145,5 +145,6 @@ def _query_error(message: str, bounds: Bounds) -> QueryError:
         message = f"a value is longer than {bounds.size:,} bytes; select other columns"
     if message == "disk I/O error":
         message = "it sorts too much, or the disk fails; write a query that looks at less"
-    refused = message.startswith("not authorized")
-    return QueryError(f"only reading is allowed here: {message}" if refused else message)
+    if message.startswith("not authorized"):
+        message = f"a query may only read tables and call functions that compute ({message})"
+    return QueryError(message)
