@@ -51,6 +51,7 @@ BAD_INPUT: list[tuple[list[str], list[str]]] = [
     (["view", "/no/file"], ["'/no/file'", "check the path"]),
     (["view", "/proc/self/mem"], ["'/proc/self/mem'", "cannot read"]),
     (["bench", "--task", "gsm8k"], ["--data", "lines of JSON"]),
+    (["bench", "-t", "ptr", "--data", "made:sum", "--problems", "1:5"], ["made:TYPES", "--sample"]),
     (["data", "get", "gsm"], ["data set 'gsm'", "'gsm8k'"]),
     (["data", "get"], ["NAME", "thoughtgraph data get --help"]),
     (["report", "nowhere"], ["no finished problem", "thoughtgraph bench"]),
