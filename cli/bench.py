@@ -19,7 +19,7 @@ from thoughtgraph.building import Graph, build
 from thoughtgraph.cli import text
 from thoughtgraph.cli.bench_display import Board, board
 from thoughtgraph.cli.bench_options import BenchOptions
-from thoughtgraph.cli.bench_plan import GRAMMAR_REFUSED, batches, left_out, oracle_of
+from thoughtgraph.cli.bench_plan import batches, oracle_of
 from thoughtgraph.cli.bench_problems import parse_shard
 from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.guard import Terminal
@@ -88,8 +88,6 @@ def bench(options: BenchOptions) -> int:
     console = Terminal()
     shard = parse_shard(options.shard)
     parts = [batch.part(*shard) for batch in batches(options)]
-    if line_names := left_out(options):
-        console.print(f"left out: {', '.join(line_names)}; {GRAMMAR_REFUSED}", markup=False)
     models = Models(console)
     for setup in [] if options.server else [each for batch in parts for each in batch.setups]:
         _check_dollars(models, setup)

@@ -59,21 +59,6 @@ def batches(options: BenchOptions) -> list[Batch]:
     ]
 
 
-def left_out(options: BenchOptions) -> list[str]:
-    """Returns the names of the lines of a suite that need a grammar, if a model takes none."""
-    if not options.suite:
-        return []
-    lines = [line for part in _parts(options) for line in _lines(options, part)]
-    return sorted({line.name for line in lines if not _can_run(options, line.settings)})
-
-
-def _can_run(options: BenchOptions, settings: Mapping[str, Any]) -> bool:
-    # Only a LangGraph server itself knows whether its models take a grammar.
-    if options.server or not settings.get("grammar"):
-        return True
-    return all(map(takes_grammar, _specifiers(options)))
-
-
 def _specifiers(options: BenchOptions) -> Iterable[str]:
     return filter(None, (options.model or default_specifier(), options.evaluator_model))
 
@@ -96,12 +81,12 @@ def _suite_batches(options: BenchOptions) -> list[Batch]:
     for method in options.methods:
         if method not in suite_methods:
             raise UnknownName(f"method of {options.suite}", method, suite_methods)
-    # Before the data are opened: a set without runnable lines needs no file.
-    runnable = [(part, lines) for part in _parts(options) if (lines := _runnable(options, part))]
-    if not runnable:
+    # Before the data are opened: a set without such lines needs no file.
+    wanted = [(part, lines) for part in _parts(options) if (lines := _lines(options, part))]
+    if not wanted:
         choice = f"{', '.join(options.methods)} on {options.task}"
         raise InputError(f"no line of {options.suite!r} has {choice}; leave one of them out")
-    return [_suite_batch(options, part, lines) for part, lines in runnable]
+    return [_suite_batch(options, part, lines) for part, lines in wanted]
 
 
 def _parts(options: BenchOptions) -> list[Part]:
@@ -121,10 +106,6 @@ def _lines(options: BenchOptions, part: Part) -> list[Line]:
         and not line.same_run_as
         and (not options.methods or line.method in options.methods)
     ]
-
-
-def _runnable(options: BenchOptions, part: Part) -> list[Line]:
-    return [line for line in _lines(options, part) if _can_run(options, line.settings)]
 
 
 def _suite_batch(options: BenchOptions, part: Part, lines: Sequence[Line]) -> Batch:
@@ -160,7 +141,9 @@ def _setup(
             raise
         raise InputError(f"{method}: {error}; all methods must have the setting") from None
     admit(method, task, settings, oracle=oracle_of(part.task, oracle))
-    if not _can_run(options, settings):
+    # Only a LangGraph server itself knows whether its models take a grammar.
+    known = options.server or all(map(takes_grammar, _specifiers(options)))
+    if settings.get("grammar") and not known:
         raise InputError(GRAMMAR_REFUSED)
     return Setup(
         part.task,

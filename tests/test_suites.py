@@ -21,7 +21,7 @@ from thoughtgraph.bench.questions.scene_questions import generate
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli.bench_options import BenchOptions
-from thoughtgraph.cli.bench_plan import batches, left_out
+from thoughtgraph.cli.bench_plan import batches
 from thoughtgraph.errors import InputError
 
 SETS = os.environ.get("THOUGHTGRAPH_TEST_SETS")
@@ -42,8 +42,6 @@ PLACES = {
     "sql": "sql/questions_first_half.jsonl",
 }
 """Where each data set lies in the folder that the variable names."""
-HELD = [f"ToT, b = {breadth}, exact steps and grammar" for breadth in (1, 5)]
-"""Lines that need a server which takes a grammar."""
 MODEL: dict[str, Any] = {"model": "http://x/v1#x"}
 
 
@@ -134,21 +132,6 @@ def test_lines_and_samples_are_the_papers() -> None:
         assert all(f"{p.task.upper()} questions are not published" in p.note for p in parts)
 
 
-@pytest.mark.parametrize(
-    ("model", "server", "left"),
-    [("http://x/v1#x", "", HELD), ("local", "", []), ("served", "http://x", [])],
-)
-def test_lines_that_a_model_is_not_known_to_take_are_left_out(
-    model: str, server: str, left: list[str], data: Path
-) -> None:
-    options = BenchOptions(
-        suite="comparison", task="game24", model=model, server=server, data=str(data)
-    )
-    [batch] = batches(options)
-    assert left_out(options) == left
-    assert len(batch.setups) == 8 - len(left)
-
-
 def comparing(task: str, *methods: str) -> BenchOptions:
     return BenchOptions(suite="comparison", task=task, method=",".join(methods), **MODEL)
 
@@ -159,8 +142,8 @@ REFUSED = [
         "is known to take a grammar; choose local",
     ),
     (comparing("gsm9k"), "unknown task or set of comparison 'gsm9k'; did you mean 'gsm8k'"),
-    (comparing("", "fgdib"), "unknown method of comparison 'fgdib'; did you mean 'fgdip'"),
-    (comparing("game24", "fgdip"), "no line of 'comparison' has fgdip on game24"),
+    (comparing("", "tot_dsf"), "unknown method of comparison 'tot_dsf'; did you mean 'tot_dfs'"),
+    (comparing("gsm8k", "rollback"), "no line of 'comparison' has rollback on gsm8k"),
     (BenchOptions(suite="tot-table4", data="none", **MODEL), "must hold one data set 'gsm8k'"),
     (BenchOptions(suite="tot-table4", data="two", **MODEL), "must hold one data set 'gsm8k'"),
     (
