@@ -142,8 +142,8 @@ def _setup(
         raise InputError(f"{method}: {error}; all methods must have the setting") from None
     admit(method, task, settings, oracle=oracle_of(part.task, oracle))
     # Only a LangGraph server itself knows whether its models take a grammar.
-    known = options.server or all(map(takes_grammar, _specifiers(options)))
-    if settings.get("grammar") and not known:
+    models = () if options.server else _specifiers(options)
+    if settings.get("grammar") and not all(map(takes_grammar, models)):
         raise InputError(GRAMMAR_REFUSED)
     return Setup(
         part.task,
