@@ -10,8 +10,8 @@ LEAST = 12
 """Shortest shared beginning, in characters, that labels of siblings leave out (ours)."""
 LONGEST_LABEL = 2_000
 """Characters of a thought that its label is made from."""
-BESIDE_REASON = 60
-"""Characters of a thought that are shown beside its result or the reason for its refusal (ours)."""
+BESIDE_REASON = 24
+"""Characters of a thought that are shown beside the reason for its refusal (ours)."""
 LONGEST_REASON = 200
 
 
@@ -41,8 +41,8 @@ def labels(tree: Tree, keys: Iterable[str]) -> dict[str, str]:
 
 
 def refusal(thought: Thought) -> str:
-    """Returns why a thought was pruned before it had a value; empty for any other thought."""
-    refused = thought.get("status") == "pruned" and "value" not in thought
+    """Returns why a thought was pruned, where no model judged it; empty for any other thought."""
+    refused = thought.get("status") == "pruned" and "value_raw" not in thought
     return text.short(thought.get("note", ""), LONGEST_REASON) if refused else ""
 
 

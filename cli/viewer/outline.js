@@ -1,7 +1,7 @@
 "use strict";
 
 const CARD = { width: 224, height: 28, line: 17, most: 6 };
-const GRID = { gap: 6, cousins: 16, column: 268, column_height: 600 };
+const GRID = { gap: 6, cousins: 16, column: 268, height: 560 };
 const HANDLE = 64;
 const FOLD_ABOVE = 30;
 const DRAWN_AT_FIRST = 40;
@@ -48,25 +48,32 @@ class Outline {
       .map((thought) => thought.id);
   }
 
-  /** Places what is drawn; `x` runs down and `y` across, as d3 has it for trees that grow sideways. */
+  /** Places what is drawn, with as many lines a card as leave the tree about as high as a screen. */
   place() {
     this.root = d3.hierarchy(this.branch("0"));
     this.nodes = this.root.descendants();
-    const most = linesThatFit(this.nodes);
+    for (const node of this.nodes) node.worth = node.data.stub ? 1 : linesOf(this.search, node.data.thought);
+    let most = CARD.most;
+    while (this.layOut(most) > GRID.height && most > 1) most--;
+    this.byKey = new Map(this.nodes.map((node) => [node.data.key, node]));
+    this.columns = d3.group(d3.sort(this.nodes, (node) => node.x), (node) => node.depth);
+  }
+
+  /** Lays the cards out, `x` down and `y` across, as d3 has it for trees that grow sideways; returns the height. */
+  layOut(most) {
     for (const node of this.nodes) {
-      node.lines = Math.min(most, node.data.stub ? 1 : linesOf(this.search, node.data.thought));
+      node.lines = Math.min(most, node.worth);
       node.high = CARD.height + CARD.line * (node.lines - 1);
     }
     d3
       .tree()
       .nodeSize([1, GRID.column])
       .separation((a, b) => (a.high + b.high) / 2 + (a.parent === b.parent ? GRID.gap : GRID.cousins))(this.root);
-    this.byKey = new Map(this.nodes.map((node) => [node.data.key, node]));
-    this.columns = d3.group(d3.sort(this.nodes, (node) => node.x), (node) => node.depth);
     const top = d3.min(this.nodes, (node) => node.x - node.high / 2);
     const bottom = d3.max(this.nodes, (node) => node.x + node.high / 2);
     const right = d3.max(this.nodes, (node) => node.y + (node.data.hidden ? HANDLE : 0)) + CARD.width;
     this.bounds = { top: top - CARD.height / 2, bottom: bottom + CARD.height / 2, right };
+    return bottom - top;
   }
 
   /** Returns what is drawn of a branch: `{key, thought, children}`, stubs as `{key, stub}`. */
@@ -140,13 +147,6 @@ class Outline {
     Object.assign(this, { stubbed: new Set(stubbed), closed: new Set(closed) });
     this.uncover(...shown);
   }
-}
-
-/** How many lines a card may have: as many as leave the fullest column about as high as a screen. */
-function linesThatFit(nodes) {
-  const fullest = d3.max(d3.rollup(nodes, (column) => column.length, (node) => node.depth).values());
-  const room = GRID.column_height / fullest - GRID.gap - CARD.height + CARD.line;
-  return Math.max(1, Math.min(CARD.most, Math.floor(room / CARD.line)));
 }
 
 /** The thoughts that a card stands for: one, or those of a fold. */
