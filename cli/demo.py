@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -36,8 +37,10 @@ def is_right(query: str | None) -> bool:
     return query is not None and bool(task.score(QUESTION, query, json.dumps([GOLD]), options))
 
 
-def next_steps() -> tuple[str, ...]:
+def next_steps(model: str) -> tuple[str, ...]:
     """Returns commands to try after the demonstration, ready to paste, with a remark each.
+
+    They name its model, as another one may cost money.
 
     Under `uv run` they begin with `uv run --no-sync`: `thoughtgraph` may not be on the path, and
     nothing must be installed, neither groups for developers nor weights of a model.
@@ -47,8 +50,10 @@ def next_steps() -> tuple[str, ...]:
         if "UV_RUN_RECURSION_DEPTH" in os.environ
         else "thoughtgraph"
     )
+    option = f"--model {shlex.quote(model)}"
     return (
         f"{command} view last --open   (the page of this search)",
-        f"{command} demo --set seed=13   (another search)",
-        f'{command} solve "Who joined first?" --task sql   (of your own: --database shop.sqlite)',
+        f"{command} demo {option} --set seed=13   (another search)",
+        f'{command} solve "Who joined first?" --task sql {option}   '
+        "(of your own: --database shop.sqlite)",
     )

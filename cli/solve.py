@@ -94,7 +94,7 @@ def _finish(session: Session, ended: Ended, console: Console) -> int:
         runs.finish(run)
     show(console, Summary(config, result, files, run))
     if config.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
-        console.print("try next:", *demo.next_steps(), sep="\n  ", markup=False)
+        console.print("try next:", *demo.next_steps(config.model), sep="\n  ", markup=False)
     if console.quiet and config.json_file != "-" and result["answer"] is not None:
         print(text.lines(result["answer"]))
     if error := ended.state.get("error"):

@@ -60,15 +60,24 @@ def test_it_shows_tables_a_way_back_the_query_its_rows_and_whether_they_are_righ
     assert lines[begin + 5].startswith("right:    yes, the rows of the known answer")
     result = json.loads(Path("run.json").read_text())
     assert result["problem"] == demo.QUESTION and result["right"] is True
-    assert demo.GOLD not in Path("run.json").read_text()
+    assert not any(demo.GOLD in seen.prompt for seen in fake.seen)
+    option = f"--model '{fake.specifier}'"
+    assert lines[-2] == f"  thoughtgraph demo {option} --set seed=13   (another search)"
     page = Path("tree.html").read_text()
     assert f"\\u2190 {WHY}" in page and "4 rows (name, sum(pages))" in page
 
 
-def test_a_wrong_answer_or_none_is_told_beside_a_right_one(command: Command) -> None:
-    none = "finished without an answer, as no thought was left"
-    for said, end in (("SELECT name, 1 FROM member", (0, "")), ("no", (1, none))):
-        with FakeServer(lambda seen, said=said: said) as fake:
-            code, out, _ = command("demo", "--model", fake.specifier)
-        assert code == end[0] and end[1] in out
-        assert f"right:    no; the right rows are those of {demo.GOLD}" in out
+@pytest.mark.parametrize(
+    ("said", "code", "outcome"),
+    [
+        ("SELECT name, 1 FROM member", 0, "finished with an answer that runs"),
+        ("no", 1, "finished without an answer, as no thought was left"),
+    ],
+)
+def test_a_wrong_answer_or_none_is_told_beside_a_right_one(
+    command: Command, said: str, code: int, outcome: str
+) -> None:
+    with FakeServer(lambda seen: said) as fake:
+        ended, out, _ = command("demo", "--model", fake.specifier)
+    assert ended == code and outcome in out
+    assert f"right:    no; the right rows are those of {demo.GOLD}" in out
