@@ -30,9 +30,10 @@ def _planner(seen: Seen) -> str | list[str]:
 
 
 def test_it_shows_tables_a_way_back_the_query_its_rows_and_whether_they_are_right(
-    command: Command,
+    command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first part fails, the second leads nowhere, the third leads to the query."""
+    monkeypatch.delenv("UV_RUN_RECURSION_DEPTH", raising=False)  # as `uv run pytest` sets it
     with FakeServer(_planner) as fake:
         told = ["--model", fake.specifier, "--json", "run.json", "--html", "tree.html"]
         code, out, err = command("demo", *told)
