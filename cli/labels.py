@@ -42,7 +42,8 @@ def labels(tree: Tree, keys: Iterable[str]) -> dict[str, str]:
 
 def refusal(thought: Thought) -> str:
     """Returns why a thought was pruned, where no model judged it; empty for any other thought."""
-    refused = thought.get("status") == "pruned" and "value_raw" not in thought
+    judged = thought.keys() & {"value_raw", "verdicts"}  # equal questions share a verdict
+    refused = thought.get("status") == "pruned" and not judged
     return text.short(thought.get("note", ""), LONGEST_REASON) if refused else ""
 
 

@@ -61,6 +61,7 @@ def test_it_shows_tables_a_way_back_the_query_its_rows_and_whether_they_are_righ
     assert lines[begin + 5].startswith("right:    yes, the rows of the known answer")
     result = json.loads(Path("run.json").read_text())
     assert result["problem"] == demo.QUESTION and result["right"] is True
+    assert demo.GOLD not in Path("run.json").read_text()
     assert not any(demo.GOLD in seen.prompt for seen in fake.seen)
     option = f"--model '{fake.specifier}'"
     assert lines[-2] == f"  thoughtgraph demo {option} --set seed=13   (another search)"
@@ -82,3 +83,15 @@ def test_a_wrong_answer_or_none_is_told_beside_a_right_one(
         ended, out, _ = command("demo", "--model", fake.specifier)
     assert ended == code and outcome in out
     assert f"right:    no; the right rows are those of {demo.GOLD}" in out
+
+
+def test_a_plan_counts_its_calls_and_says_why_each_was_refused(command: Command) -> None:
+    replies = iter([NOWHERE, *3 * ["SELECT part1.name FROM part1"], PART, LAST])
+    told = ["solve", demo.QUESTION, "--task", "sql", "--method", "tomt_os"]
+    with FakeServer(lambda seen: next(replies)) as fake:
+        code, out, _ = command(*told, "--model", fake.specifier)
+    lines = out.splitlines()
+    assert code == 0
+    assert sum(line.startswith("pruned") and WHY in line for line in lines) == 3
+    assert any(line.startswith("backtracked") for line in lines)
+    assert "tried:    6 calls for steps, 3 refused (E_QUERY 3)" in lines

@@ -59,7 +59,7 @@ class Outline {
     this.columns = d3.group(d3.sort(this.nodes, (node) => node.x), (node) => node.depth);
   }
 
-  /** Lays the cards out, `x` down and `y` across, as d3 has it for trees that grow sideways; returns the height. */
+  /** Lays the cards out; returns the height. `x` runs down and `y` across, as d3 has it for trees that grow sideways. */
   layOut(most) {
     for (const node of this.nodes) {
       node.lines = Math.min(most, node.worth);
